@@ -8,7 +8,7 @@ docs/quality.md for measurements.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from threading import local
@@ -24,6 +24,8 @@ from .words import JOINT, STOPWORDS, WORD, spaced
 
 WORDS_REMEMBERED = 65_536
 """Words whose terms are cached. Papers used as queries repeat words."""
+TEXTS_REMEMBERED, LONGEST_REMEMBERED = 256, 5_000
+"""Texts whose words are cached, since a query is read for several purposes, and their most characters."""
 NEWEST = 4
 FORMS = (NEWEST, 3, 2)
 """Forms of analysis that existing indexes have."""
@@ -86,9 +88,13 @@ class Analyzer:
             return fold(text, marks=False)
         return greek.together(fold(text) if text.isascii() else spaced(fold(greek.separated(text))))
 
-    def words(self, text: str) -> Iterator[str]:
+    def words(self, text: str) -> Sequence[str]:
         """Words of `text` in order, a compound after its parts, with stop words and without stemming."""
-        return self.cut(self.fold(text))
+        return self._words(text) if len(text) <= LONGEST_REMEMBERED else [*self.cut(self.fold(text))]
+
+    @once
+    def _words(self) -> Callable[[str], Sequence[str]]:
+        return lru_cache(TEXTS_REMEMBERED)(lambda text: tuple(self.cut(self.fold(text))))
 
     def cut(self, plain: str) -> Iterator[str]:
         """Words of a folded text. A compound with a Greek letter also gives the name before the letter, and the name with the letter:
@@ -161,20 +167,30 @@ class Analyzer:
         A compound is its joined term; or, if no part is a single character, the terms of all its parts: IL-6 is il6, not every il. A name
         with its Greek letter is one part: in anti-TNF-α, tnfalpha.
         """
-        spellings = []
-        for match in self.compounds(text):
+        return [ways for match in self.compounds(text) if (ways := self._spelling(match))]
+
+    @once
+    def _spelling(self) -> Callable[[str], list[set[str]]]:
+        """A function from a word or compound to its alternative sets of terms."""
+
+        def spelling(match: str) -> list[set[str]]:
             parts = parts_of(match)
             ways = [{term}] if (term := self.term("".join(parts))) is not None else []
             if self.form > 3:
                 parts = greek.merged(parts)
             terms = {term for part in parts if (term := self.term(part)) is not None}
-            if len(parts) > 1 and terms and min(map(len, parts)) > 1:
-                ways.append(terms)
-            if ways:
-                spellings.append(ways)
-        return spellings
+            return [*ways, terms] if len(parts) > 1 and terms and min(map(len, parts)) > 1 else ways
 
-    def compounds(self, text: str) -> list[str]:
+        return lru_cache(WORDS_REMEMBERED)(spelling)
+
+    def compounds(self, text: str) -> Sequence[str]:
         """Words and compounds of a typed text."""
-        plain = self.fold(text)
-        return WORD.findall(plain if self.form < 4 else greek.respelled(plain))
+        return self._compounds(text)
+
+    @once
+    def _compounds(self) -> Callable[[str], Sequence[str]]:
+        def read(text: str) -> Sequence[str]:
+            plain = self.fold(text)
+            return tuple(WORD.findall(plain if self.form < 4 else greek.respelled(plain)))
+
+        return lru_cache(TEXTS_REMEMBERED)(read)

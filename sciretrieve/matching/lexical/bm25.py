@@ -20,7 +20,7 @@ from ..scope import NO_ROWS, RowRange, Scope, are_among, places_among
 from ..sharding import by_shard
 from .compiled import KERNEL, Best, bests
 from .corpus_statistics import Statistics
-from .fields import FIELDS, is_field_term
+from .fields import FIELDS, field_term, is_field_term
 from .lexical_shard import NUMBERS_REMEMBERED, LexicalShard, RememberedWeights, Weights, absent_weight, largest_weight, rarity_of
 from .scoring import LEAST_WEIGHT, Scoring, Term, rows_in_fields
 from .variants import RARITIES, Floats
@@ -115,6 +115,16 @@ class Bm25:
         return {}
 
     @once
+    def names(self) -> Callable[[str, str], Mapping[str, int]]:
+        """A function from a field and a name to its field words, in each spelling of an author's, with the number of papers of each."""
+
+        def named(field: str, word: str) -> Mapping[str, int]:
+            terms = [field_term(field, form) for form in (spellings(word) if field == "authors" else [word])]
+            return {term: papers for term in terms if (papers := self.frequency(term))}
+
+        return lru_cache(NUMBERS_REMEMBERED)(named)
+
+    @once
     def _field_frequency(self) -> Callable[[str], int]:
         """A function from a field word to the number of undeleted papers that have it."""
 
@@ -203,6 +213,8 @@ class Bm25:
             rarest, *others = sorted((shard.rows_within(number, column) for number in numbers), key=len)
             rows = np.asarray(rarest)
             for term_rows in others:  # the rarest term comes first, so the others only remove rows
+                if not len(rows):
+                    break
                 rows = rows[are_among(rows, term_rows)]
             parts.append(rows[shard.scope.has(rows.astype(np.int64))].astype(np.int64) + shard.first)
         return np.concatenate(parts)
@@ -264,8 +276,8 @@ def _have(shard: LexicalShard, term: str, fields: FieldTerms, shard_rows: Rows) 
     """Which of a shard's papers have a term in their text, or one of its field words, (rows,)."""
     number = shard.number(term)
     have = np.zeros(len(shard_rows), bool) if number is None else are_among(shard_rows, shard.rows_of(number))
-    for field_term in fields.get(term, ()):
-        have |= are_among(shard_rows, shard.rows_in_field(field_term))
+    for word in fields.get(term, ()):
+        have |= are_among(shard_rows, shard.rows_in_field(word))
     return have
 
 

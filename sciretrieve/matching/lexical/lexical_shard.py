@@ -17,7 +17,7 @@ from ...base.errors import CorruptData
 from ...base.once import once
 from ...base.types import Mask, Rows
 from ...options import Bm25Parameters
-from ..scope import Scope, places_among
+from ..scope import Scope, are_among, places_among
 from .corpus_statistics import Frequencies, Statistics
 from .fields import FIELD_END, FieldPostings
 from .postings import Postings
@@ -150,6 +150,10 @@ class LexicalShard:
         places = places_among(rows, term_rows)
         in_title: Mask = (term_rows[places] == rows) & (titles[places] > 0)
         return in_title
+
+    def in_texts(self, number: int, rows: Rows) -> Mask:
+        """Which of these rows are of a term's papers, (rows,)."""
+        return are_among(rows, self.rows_of(number))
 
     def rows_in_field(self, term: str) -> npt.NDArray[np.int32]:
         """Rows within the shard of the papers with a field word (`fields.field_term`), deleted papers included, ascending."""

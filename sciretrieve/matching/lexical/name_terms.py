@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 
-from ...papers.folding import spellings
 from .analysis import Analyzer
 from .bm25 import Bm25, FieldTerms
 from .fields import field_term, name_words
@@ -39,7 +38,7 @@ def field_terms(bm25: Bm25, analyzer: Analyzer, text: str) -> FieldTerms:
     # stop words are no names here, and neither are numbers, which venues contain
     known = [(word, term) for word in words if (term := analyzer.term(word)) is not None]
     for word, term in known:
-        as_name = {} if word.isdigit() else {field: names_of(bm25, field, word) for field in WEIGHTS}
+        as_name = {} if word.isdigit() else {field: bm25.names(field, word) for field in WEIGHTS}
         as_word = bm25.frequency(term) if any(as_name.values()) else 0
         for field, names in as_name.items():
             papers = sum(names.values())
@@ -63,12 +62,6 @@ def cited_names(bm25: Bm25, text: str) -> set[str]:
     return names
 
 
-def names_of(bm25: Bm25, field: str, word: str) -> dict[str, int]:
-    """Field words for a name, in each spelling of an author's, as terms, with the number of papers of each."""
-    terms = [field_term(field, form) for form in (spellings(word) if field == "authors" else [word])]
-    return {term: papers for term in terms if (papers := bm25.frequency(term))}
-
-
 def is_name(bm25: Bm25, word: str) -> bool:
     """Whether any paper has an author or a venue of this name."""
-    return any(names_of(bm25, field, word) for field in WEIGHTS)
+    return any(bm25.names(field, word) for field in WEIGHTS)

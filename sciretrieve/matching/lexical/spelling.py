@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from string import ascii_lowercase
 
+from ...base.once import once
 from ...base.types import Rows
 from ...papers.folding import fold
 from .analysis import Analyzer
 from .bm25 import Bm25, weigh_terms
+from .greek import spelled
 from .name_terms import is_name
 from .words import WORD
 from .written import joined_forms
@@ -48,6 +51,8 @@ answer that is not weak (`runs.WEAK`)."""
 LONGEST_QUERY = 100
 """Most words of a query in which words are corrected. Longer queries were pasted, not typed."""
 
+WORDS_REMEMBERED = 4_096
+"""Words whose corrections are cached."""
 TRIED = 5
 """Most terms tried as corrections, commonest first."""
 READ = 30
@@ -100,10 +105,7 @@ class Speller:
             and (papers := self.bm25.frequency(term)) <= FEW_PAPERS
             and not is_name(self.bm25, word)
         }
-        corrections = (
-            self._beside(word, term, papers) if papers else self._correction(word, term, unfinished)
-            for word, (term, papers, unfinished) in rare.items()
-        )
+        corrections = (self._remembered(word, term, papers, unfinished and not papers) for word, (term, papers, unfinished) in rare.items())
         return [correction for correction in corrections if correction is not None]
 
     def terms(self, text: str, corrections: Sequence[Correction]) -> dict[str, float]:
@@ -117,9 +119,17 @@ class Speller:
 
     def own(self, text: str, terms: Mapping[str, float]) -> dict[str, float]:
         """Terms of a query without compounds that no paper writes as one word, since their parts say the same."""
-        compounds = [words for compound in WORD.findall(fold(text)) if len(words := list(self.analyzer.words(compound))) > 1]
+        matches = (match for match in WORD.findall(fold(text)) if not (match.isalnum() and match.isascii() and spelled(match) == match))
+        compounds = [words for match in matches if len(words := self.analyzer.words(match)) > 1]
         joined = {self.analyzer.term(words[-1]) for words in compounds}
         return {term: weight for term, weight in terms.items() if term not in joined or self.bm25.frequency(term)}
+
+    @once
+    def _remembered(self) -> Callable[[str, str, int, bool], Correction | None]:
+        """A function from a word, its term, its number of papers and whether it may be unfinished to its correction."""
+        return lru_cache(WORDS_REMEMBERED)(
+            lambda word, term, papers, unfinished: self._beside(word, term, papers) if papers else self._correction(word, term, unfinished)
+        )
 
     def _correction(self, word: str, term: str, unfinished: bool) -> Correction | None:
         """The commonest word that an unknown word may stand for.

@@ -6,7 +6,7 @@ Columns are compared in Arrow, one shard at a time. A column is read only if the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import reduce
 
 import numpy as np
@@ -18,6 +18,7 @@ from ...files.schema import letters, texts
 from ...files.schema import text as as_text
 from ...matching.lexical import Analyzer, Bm25
 from ...matching.lexical.lists import numbers_of
+from ...matching.scope import NO_ROWS
 from ...papers import identifiers
 from ...papers.bibliographies.keys import KEY_COLUMNS, NOTE_COLUMNS
 from ...storage.shards import Shard
@@ -29,6 +30,7 @@ CITED = re.compile(r"\[?@([^\s\[\]{}@,;]+)\]?|\\\w*cite\w*\*?(?:\[[^\]]*\])*\{([
 KEY = re.compile(r"(?=.*(?:\d|[_:/+]|[a-z][A-Z]))[^\W\d_][\w:.+/'-]*")
 """A text that looks like a citation key and not like a word."""
 OPENALEX = re.compile(r"(?:https?://)?(?:api\.)?openalex\.org/(?:works/)?(W\d+)|(W\d{4,})", re.IGNORECASE)
+HAS_DIGIT = re.compile(r"\d")
 ADDRESS = re.compile(r"(https?)://(\S*?)/?")
 LEAST_ALIKE = 3
 """Characters that two ids must share to be similar."""
@@ -40,17 +42,20 @@ LONGEST = 2048
 """Longest text, in characters, that can be an id or an address."""
 
 
-def identified(shards: Sequence[Shard], text: str) -> tuple[str, Rows]:
-    """The kind of name that a text is, for example "DOI", and the rows of the papers that it names, ascending. Returns "" and no rows if it
-    names none.
+def identified(shards: Sequence[Shard], texts: Sequence[str]) -> list[tuple[str, Rows]]:
+    """For each text, the kind of name that it is, for example "DOI", and the rows of the papers that it names, ascending; "" and no rows if
+    it names none.
 
     An id takes precedence over every other kind. A text with several identifiers, such as a pasted bibliography, names several papers.
     """
-    text = text.strip()
-    for name, rows in _named(shards, text):
-        if len(rows):
-            return name, rows
-    return "", np.empty(0, np.int64)
+    stripped = [text.strip() for text in texts]
+    ids = {text for text in stripped if len(text) <= LONGEST}
+    known = _rows_of_ids(shards, ids)
+
+    def with_id(id: str) -> Rows:
+        return known.get(id, NO_ROWS) if id in ids else _rows_of_ids(shards, [id]).get(id, NO_ROWS)
+
+    return [next(((name, rows) for name, rows in _named(shards, text, with_id) if len(rows)), ("", NO_ROWS)) for text in stripped]
 
 
 def with_ids_like(shards: Sequence[Shard], text: str, count: int) -> Rows:
@@ -102,26 +107,26 @@ def _with_slips(shards: Sequence[Shard], text: str) -> Rows:
     return np.array([row for _, row in sorted(candidates)], np.int64)
 
 
-def _named(shards: Sequence[Shard], text: str) -> Iterator[tuple[str, Rows]]:
+def _named(shards: Sequence[Shard], text: str, with_id: Callable[[str], Rows]) -> Iterator[tuple[str, Rows]]:
     """Rows by kind of name, the surest kind first. Each kind is tried only when the caller asks for the next."""
     is_short = len(text) <= LONGEST
     if is_short:
-        yield "id", _with_id(shards, text)
+        yield "id", with_id(text)
     mentioned: dict[str, list[str]] = {}
-    for column, value in identifiers.mentioned(text):
+    for column, value in identifiers.mentioned(text) if HAS_DIGIT.search(text) else ():
         mentioned.setdefault(column, []).append(value)
     readings = (identifiers.doi, identifiers.arxiv, identifiers.pmid, identifiers.pmcid)
     is_one = any(read(text) for read in readings) and not identifiers.SEVERAL.search(text)
     for column, values in mentioned.items():
-        with_ids = _together([_with_id(shards, value) for value in values])
+        with_ids = _together([with_id(value) for value in values])
         if is_one:  # one id needs no reading of the column
             yield NAMES[column], with_ids
         yield NAMES[column], _together([with_ids, _with_values(shards, column, values)])
         if column == "arxiv":  # a corpus of arXiv papers alone may leave out the archive's name
-            yield NAMES[column], _together([_with_id(shards, value.partition("/")[2]) for value in values if "/" in value])
+            yield NAMES[column], _together([with_id(value.partition("/")[2]) for value in values if "/" in value])
     if openalex := OPENALEX.fullmatch(text):
         number = (openalex[1] or openalex[2]).upper()
-        yield "OpenAlex id", _together([_with_id(shards, id) for id in (number, f"https://openalex.org/{number}")])
+        yield "OpenAlex id", _together([with_id(id) for id in (number, f"https://openalex.org/{number}")])
     if is_short and (address := ADDRESS.fullmatch(text)):
         yield (
             "address",
@@ -129,14 +134,18 @@ def _named(shards: Sequence[Shard], text: str) -> Iterator[tuple[str, Rows]]:
         )
     cited = CITED.fullmatch(text) if is_short else None
     key = (cited[1] or cited[2]) if cited else text
-    if is_short and (cited or KEY.fullmatch(key)):
-        yield "citation key", _together([_with_id(shards, key), *(_with_key(shard, key) for shard in shards)])
+    if is_short and (cited or (" " not in key and KEY.fullmatch(key))):
+        yield "citation key", _together([with_id(key), *(_with_key(shard, key) for shard in shards)])
         yield "citation key", _together([shard.first + shard.find_in_any_case(key) for shard in shards])
 
 
-def _with_id(shards: Sequence[Shard], id: str) -> Rows:
-    rows = [shard.first + row for shard in shards for row in shard.find([id]).values()]
-    return np.array(rows, np.int64)
+def _rows_of_ids(shards: Sequence[Shard], ids: Collection[str]) -> dict[str, Rows]:
+    """Rows of the papers that have one of some ids, in any shard, by id."""
+    rows: dict[str, list[int]] = {}
+    for shard in shards:
+        for id, row in shard.find([*ids]).items():
+            rows.setdefault(id, []).append(shard.first + row)
+    return {id: np.array(of_id, np.int64) for id, of_id in rows.items()}
 
 
 def _with_values(shards: Sequence[Shard], column: str, values: Sequence[str]) -> Rows:

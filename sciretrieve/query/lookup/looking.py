@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
+from math import ceil
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,14 +15,14 @@ import numpy.typing as npt
 
 from ...base.characters import typed
 from ...base.once import once
-from ...base.types import Paper, Rows
+from ...base.types import Mask, Paper, Rows
 from ...files.schema import integers, papers_of
 from ...matching import topk
 from ...matching.lexical import Analyzer, Bm25, LexicalShard
 from ...matching.lexical.analysis import parts_of
-from ...matching.lexical.name_terms import YEARS, names_of
+from ...matching.lexical.name_terms import YEARS
 from ...matching.lexical.words import WORD
-from ...matching.scope import Scope
+from ...matching.scope import NO_ROWS, Scope
 from ...matching.search import NO_MATCH, Match
 from ...matching.sharding import by_shard
 from ...papers.folding import fold_name
@@ -76,36 +78,42 @@ MOST_ON_A_SUBJECT = 20
 """Most papers by one author on a subject."""
 MOST_TRIED = 300
 """Most titles whose terms are compared for slips."""
+SPARSE = 16
+"""Papers per posting above which postings are sorted rather than counted for every paper of a shard."""
+
+BATCH = 256
+"""Texts whose candidates are read together."""
 
 Counts: TypeAlias = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TypedTerms:
-    """The terms of a typed text.
-
-    Attributes:
-        plain: terms of the words, with compounds split into parts.
-        joined: terms of compounds written as one word, and of adjacent words that a title may join.
-    """
-
-    plain: frozenset[str]
-    joined: frozenset[str]
-
-
-def typed_terms(analyzer: Analyzer, text: str) -> TypedTerms:
     """The terms of a typed text."""
-    plain: list[str] = []
-    joined: list[str] = []
-    for compound in analyzer.compounds(text):
-        parts = parts_of(compound)
-        plain += parts
-        joined += ["".join(parts)] if len(parts) > 1 else []
-    joined += [
-        "".join(plain[start:end]) for start in range(len(plain)) for end in range(start + 2, min(start + LONGEST_COMPOUND, len(plain)) + 1)
-    ]
-    plain_terms = frozenset(term for word in plain if (term := analyzer.term(word)) is not None)
-    return TypedTerms(plain_terms, frozenset(term for word in joined if (term := analyzer.term(word)) is not None) - plain_terms)
+
+    analyzer: Analyzer
+    text: str
+
+    @once
+    def _compounds(self) -> list[list[str]]:
+        return list(map(parts_of, self.analyzer.compounds(self.text)))
+
+    @once
+    def _words(self) -> list[str]:
+        return [word for parts in self._compounds for word in parts]
+
+    @once
+    def plain(self) -> frozenset[str]:
+        """Terms of the words, with compounds split into parts."""
+        return frozenset(term for word in self._words if (term := self.analyzer.term(word)) is not None)
+
+    @once
+    def joined(self) -> frozenset[str]:
+        """Further terms: of compounds written as one word, and of adjacent words that a title may join."""
+        words = self._words
+        spans = ((start, end) for start in range(len(words)) for end in range(start + 2, min(start + LONGEST_COMPOUND, len(words)) + 1))
+        joined = ["".join(parts) for parts in self._compounds if len(parts) > 1] + ["".join(words[start:end]) for start, end in spans]
+        return frozenset(self.analyzer.terms_of(joined)) - self.plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,27 +145,51 @@ class Lookup:
     index: Opened
 
     def identified(self, text: str) -> Match:
-        """Papers that a text identifies by an id, an identifier or a key, as typed or with its signs normalised."""
-        by, rows = identified(self.index.shards, text)
-        if not len(rows) and (plain := typed(text)) != text:
-            by, rows = identified(self.index.shards, plain)
-        return Match(by, rows) if len(rows) else NO_MATCH
+        """Papers that a text identifies, see `each_identified`."""
+        return self.each_identified([text])[0]
+
+    def each_identified(self, texts: Sequence[str]) -> list[Match]:
+        """For each text, the papers that it identifies by an id, an identifier or a key, as typed or with its signs normalised."""
+        found = identified(self.index.shards, texts)
+        others = {text: plain for text, (_, rows) in zip(texts, found, strict=True) if not len(rows) and (plain := typed(text)) != text}
+        as_plain = dict(zip(others, identified(self.index.shards, [*others.values()]), strict=True)) if others else {}
+        pairs = (as_plain.get(text, pair) for text, pair in zip(texts, found, strict=True))
+        return [Match(by, rows) if len(rows) else NO_MATCH for by, rows in pairs]
 
     def named(self, text: str) -> Match:
         """Papers that a text identifies, or whose title it is. Used where a text has to name a paper."""
         match = self.identified(text)
-        return match if len(match) else self._match(text, self.index.scope, [(TITLE, _Look.titled)])
+        look = None if len(match) else self._look(text, self.index.scope)
+        return match if look is None else look.match([(TITLE, _Look.titled)])
 
     def meant(self, text: str, scope: Scope) -> Match:
         """Papers of a scope that a typed text means: by title or its beginning, also misspelt; by a reference; by a piece of the abstract;
         by authors' names; or by an author and words of the title. A text that only states a subject means none. Without BM25 nothing is
         found."""
-        return self._match(text, scope, WAYS)
+        return self.each_meant([text], [scope])[0]
+
+    def each_meant(self, texts: Sequence[str], scopes: Sequence[Scope]) -> list[Match]:
+        """The same for each of several texts, with its scope. Abstracts are read for all texts together."""
+        matches: list[Match] = []
+        for first in range(0, len(texts), BATCH):
+            parts = zip(texts[first : first + BATCH], scopes[first : first + BATCH], strict=True)
+            matches += self._batch_meant([self._look(*part) for part in parts])
+        return matches
+
+    def _batch_meant(self, looks: Sequence[_Look | None]) -> list[Match]:
+        matches = [NO_MATCH if look is None else look.match(BY_TITLE) for look in looks]
+        rest = {place: look for place, look in enumerate(looks) if look is not None and not len(matches[place])}
+        texts = self._texts([look.near for look in rest.values()])
+        for place, look in rest.items():
+            rows = look.quoted(texts)
+            matches[place] = Match(TEXT, np.array(sorted(rows), np.int64)) if rows else look.match(BY_NAMES)
+        return matches
 
     def by_names(self, text: str, scope: Scope) -> Rows:
         """Rows of a scope's papers by all of the authors that a text consists of, and of its year if it has one: "Tillmann and Ney 2000".
         None if the words may be others than names, or if there are many papers."""
-        return self._match(text, scope, [(NAMES, _Look.by_authors)]).rows
+        look = self._look(text, scope)
+        return NO_ROWS if look is None else look.match([(NAMES, _Look.by_authors)]).rows
 
     def like(self, text: str, count: int) -> Rows:
         """The first `count` suggestions for a text that names no paper: papers with similar ids, else papers that a query would mean, else
@@ -168,14 +200,10 @@ class Lookup:
         look = self._look(text, self.index.scope) if not len(rows) else None
         return (rows if look is None else np.array(look.alike(), np.int64))[:count]
 
-    def _match(self, text: str, scope: Scope, ways: Sequence[tuple[str, Way]]) -> Match:
-        """Result of the first way that finds papers."""
-        look = self._look(text, scope)
-        if look is not None:
-            for by, way in ways:
-                if rows := way(look):
-                    return Match(by, np.array(sorted(rows), np.int64))
-        return NO_MATCH
+    def _texts(self, rows: Iterable[Rows]) -> dict[int, str]:
+        """Titles and abstracts of papers, by row."""
+        distinct = np.unique(np.concatenate([NO_ROWS, *rows]))
+        return {row: f"{paper.title} {paper.abstract}" for row, paper in papers_with(self.index.shards, distinct, "abstract")}
 
     def _look(self, text: str, scope: Scope) -> _Look | None:
         """Prepare a lookup by words. Returns None without BM25, and for a text that is too long."""
@@ -193,9 +221,16 @@ class _Look:
     typed: TypedText
     scope: Scope
 
+    def match(self, ways: Sequence[tuple[str, Way]]) -> Match:
+        """Result of the first way that finds papers."""
+        for by, way in ways:
+            if rows := way(self):
+                return Match(by, np.array(sorted(rows), np.int64))
+        return NO_MATCH
+
     @once
     def _terms(self) -> TypedTerms:
-        return typed_terms(self.analyzer, self.typed.text)
+        return TypedTerms(self.analyzer, self.typed.text)
 
     @once
     def _most_misspelt(self) -> int:
@@ -206,18 +241,17 @@ class _Look:
         unknown = count - len(self.bm25.known_terms(self._terms.plain))
         return min(max(unknown, (len(self.typed.words) >= LEAST_WORDS) + (count >= MANY_TERMS)), MOST_MISSPELT)
 
-    @once
-    def _titles(self) -> Titles:
-        """Titles that contain all of the text's terms, apart from misspelt ones."""
+    def _titles(self, misspelt: int) -> Titles:
+        """Titles that contain all of the text's terms, apart from so many."""
         count = len(self._terms.plain)
         if not count or len(self.typed.words) > LONGEST_TITLE:
             return NO_TITLES
-        return titles_sharing(self.bm25, self._terms, count - self._most_misspelt, self.scope)
+        return titles_sharing(self.bm25, self._terms.plain, lambda: self._terms.joined, count - misspelt, self.scope)
 
     @once
     def _whole(self) -> Titles:
         """Titles that contain all of the text's terms."""
-        return self._titles.where(self._titles.plain == len(self._terms.plain))
+        return self._titles(0)
 
     def titled(self) -> list[int]:
         """Papers whose title is the text."""
@@ -226,7 +260,7 @@ class _Look:
 
     def begun(self) -> list[int]:
         """Papers whose title begins with the text; none if there are many."""
-        if len(self._terms.plain) < FEWEST_TERMS or len(self._whole.rows) > MOST_READ:
+        if len(self._terms.plain) < FEWEST_TERMS or len(self.typed.words) < LEAST_WORDS or len(self._whole.rows) > MOST_READ:
             return []
         rows = [row for row, paper in self._papers(self._whole.rows) if self.typed.begins(paper.title)]
         return rows if len(rows) <= MOST_BEGUN else []
@@ -235,7 +269,7 @@ class _Look:
         """Papers whose title, or its beginning, is the text with the fewest slips; none if there are many."""
         if not self._most_misspelt:
             return []
-        titles, plain = self._titles, self._terms.plain
+        titles, plain = self._titles(self._most_misspelt), self._terms.plain
         near_rows = self._first(titles.rows, titles.plain - np.minimum(titles.others, MOST_MISSPELT + 1), MOST_TRIED)
         titles_of = zip(near_rows.tolist(), title_terms(self.bm25, near_rows), strict=True)
         tried = [row for row, of_title in titles_of if could_be(sorted(plain - of_title), sorted(of_title - plain))]
@@ -249,7 +283,7 @@ class _Look:
         known = frozenset(self.bm25.known_terms(self._terms.plain))
         if not known or len(self.typed.words) > LONGEST_TITLE:
             return []
-        titles = titles_sharing(self.bm25, TypedTerms(known, self._terms.joined), len(known) // 2 + 1, self.scope)
+        titles = titles_sharing(self.bm25, known, lambda: self._terms.joined, len(known) // 2 + 1, self.scope)
         # Shared terms decide first; the penalty for other terms stays below 1.
         nearest = self._first(titles.rows, titles.plain - np.minimum(titles.others, LONGEST) / LONGEST / 2, MOST_READ)
         shared = dict(zip(titles.rows.tolist(), titles.plain.tolist(), strict=True))
@@ -261,7 +295,7 @@ class _Look:
         """Papers that the text refers to, by the longest title in it."""
         if not LEAST_WORDS < len(self.typed.words) <= LONGEST_REFERENCE or not SIGN_OF_REFERENCE.search(self.typed.text):
             return []
-        titles = titles_sharing(self.bm25, self._terms, 1, self.scope)
+        titles = titles_sharing(self.bm25, self._terms.plain, lambda: self._terms.joined, 1, self.scope)
         titles = titles.where((titles.others == 0) & (titles.sizes > 1))
         rows = np.sort(self._first(titles.rows, titles.sizes, MOST_READ))
         lengths = {
@@ -271,12 +305,16 @@ class _Look:
         }
         return [row for row in lengths if lengths[row] == max(lengths.values())]
 
-    def quoted(self) -> list[int]:
-        """Papers whose title and abstract contain the text."""
+    @once
+    def near(self) -> Rows:
+        """Papers to read for `quoted`, ascending."""
         if len(self.typed.words) < SHORTEST_TEXT:
-            return []
-        rows = np.sort(self._first(*rows_with_most(self.bm25, self._terms.plain, RAREST, SHARED_TERMS, self.scope), MOST_READ))
-        shares = {row: self.typed.share(f"{paper.title} {paper.abstract}") for row, paper in self._papers(rows, "abstract")}
+            return NO_ROWS
+        return np.sort(self._first(*rows_with_most(self.bm25, self._terms.plain, RAREST, SHARED_TERMS, self.scope), MOST_READ))
+
+    def quoted(self, texts: Mapping[int, str]) -> list[int]:
+        """Papers whose title and abstract contain the text. `texts` has those of the papers `near` it, by row."""
+        shares = {row: self.typed.share(texts[row]) for row in self.near.tolist()}
         return [row for row in shares if shares[row] == max(shares.values()) >= SHARED_RUNS]
 
     def by_authors(self) -> list[int]:
@@ -325,7 +363,7 @@ class _Look:
 
     def _share_of_names(self, word: str) -> float:
         """Share of a word's papers that have it as an author's name; the others have it in their text."""
-        as_name, term = sum(names_of(self.bm25, "authors", word).values()), self.analyzer.term(word)
+        as_name, term = sum(self.bm25.names("authors", word).values()), self.analyzer.term(word)
         as_word = self.bm25.frequency(term) if term else 0
         return as_name / max(as_name + as_word, 1)
 
@@ -339,51 +377,81 @@ class _Look:
         return first
 
     def _papers(self, rows: Rows, *columns: str) -> Iterator[tuple[int, Paper]]:
-        """Papers at the given rows, ascending, with their titles and the given columns."""
-        for shard, _, shard_rows in by_shard(rows, self.shards):
-            for paper_rows, table in shard.read_at(shard_rows, ["id", "title", *columns]):
-                yield from zip((paper_rows + shard.first).tolist(), papers_of(table), strict=True)
+        return papers_with(self.shards, rows, *columns)
 
 
 Way: TypeAlias = Callable[[_Look], list[int]]
-WAYS: Sequence[tuple[str, Way]] = (
+BY_TITLE: Sequence[tuple[str, Way]] = (
     (TITLE, _Look.titled),
     (BEGINNING, _Look.begun),
     (MISSPELT, _Look.misspelt),
     (REFERENCE, _Look.cited),
-    (TEXT, _Look.quoted),
-    (NAMES, _Look.by_authors),
-    (NAMES, _Look.by_an_author_on),
 )
-"""Ways in which a text can mean papers, surest first, each with its name in an answer."""
+BY_NAMES: Sequence[tuple[str, Way]] = ((NAMES, _Look.by_authors), (NAMES, _Look.by_an_author_on))
+"""Ways in which a text can mean papers, surest first, each with its name in an answer. `_Look.quoted` comes between them."""
 
 
-def titles_sharing(bm25: Bm25, terms: TypedTerms, least: int, scope: Scope) -> Titles:
-    """Titles in a scope that contain at least `least` of the plain terms. There must be fewer than 256 terms, and `least` at least 1."""
+def papers_with(shards: Sequence[Shard], rows: Rows, *columns: str) -> Iterator[tuple[int, Paper]]:
+    """Papers at the given rows, ascending, with their titles and the given columns."""
+    for shard, _, shard_rows in by_shard(rows, shards):
+        for paper_rows, table in shard.read_at(shard_rows, ["id", "title", *columns]):
+            yield from zip((paper_rows + shard.first).tolist(), papers_of(table), strict=True)
+
+
+def titles_sharing(bm25: Bm25, plain: Iterable[str], joined: Callable[[], Iterable[str]], least: int, scope: Scope) -> Titles:
+    """Titles in a scope that contain at least `least` of some plain terms. There must be fewer than 256 terms, and `least` at least 1.
+    The joined terms are only computed if a title has further terms."""
     parts: list[tuple[Rows, Counts, Counts, Counts]] = []
     for shard in bm25.shards:
-        numbers = sorted(_numbers(shard, terms.plain), key=lambda number: len(shard.rows_of(number)))
+        numbers = sorted(_numbers(shard, plain), key=lambda number: len(shard.rows_of(number)))
         if len(numbers) < least:
             continue
-        # every title that matches contains one of the rarest terms, so only their postings are read
-        counts = np.zeros(shard.papers, np.uint8)
-        enough = len(numbers) - least + 1
-        for number in numbers[:enough]:
-            counts[shard.rows_within(number, "title")] += 1
+        places, shared = _sharing(numbers, least, shard.papers, partial(shard.rows_within, column="title"), shard.in_titles)
+        is_wanted = scope.part(shard.first, shard.papers).has(places)
+        places, shared = places[is_wanted], shared[is_wanted]
+        offsets = shard.postings.title_offsets
+        sizes = (offsets[places + 1] - offsets[places]).astype(np.int64)
+        others = np.zeros(len(places), np.int64)
+        for number in _numbers(shard, joined()) if (sizes > shared).any() else ():
+            others += shard.in_titles(number, places)
+        parts.append((places + shard.first, shared, others, sizes))
+    return Titles(*map(np.concatenate, zip(*parts, strict=True))) if parts else NO_TITLES
+
+
+def _sharing(
+    numbers: Sequence[int],
+    least: int,
+    papers: int,
+    rows_of: Callable[[int], npt.NDArray[np.int32]],
+    have: Callable[[int, Rows], Mask],
+) -> tuple[Rows, Counts]:
+    """Places of a shard's papers with at least `least` of some terms, rarest first, ascending, and how many each has, both (n,).
+
+    `rows_of` gives a term's papers; `have` says which of some places have a term.
+    """
+    # each of these papers has one of the rarest terms, so only their postings are read
+    enough = len(numbers) - least + 1
+    lists = [rows_of(number) for number in numbers[:enough]]
+    if SPARSE * sum(map(len, lists)) < papers:
+        places, shared = np.unique(np.concatenate(lists).astype(np.int64), return_counts=True) if enough > 1 else _once_each(lists[0])
+    else:
+        counts = np.zeros(papers, np.uint8)
+        for rows in lists:
+            counts[rows] += 1
         places = np.flatnonzero(counts > 0)  # on booleans this takes a tenth of the time
         shared = counts[places].astype(np.int64)
-        for place, number in enumerate(numbers[enough:], 1):
-            shared += shard.in_titles(number, places)
-            can_have_enough = shared >= least - (len(numbers) - enough - place)
-            places, shared = places[can_have_enough], shared[can_have_enough]
-        is_wanted = (shared >= least) & scope.part(shard.first, shard.papers).has(places)
-        places, shared = places[is_wanted], shared[is_wanted]
-        joined = np.zeros(len(places), np.int64)
-        for number in _numbers(shard, terms.joined) if len(places) else ():
-            joined += shard.in_titles(number, places)
-        offsets = shard.postings.title_offsets
-        parts.append((places + shard.first, shared, joined, (offsets[places + 1] - offsets[places]).astype(np.int64)))
-    return Titles(*map(np.concatenate, zip(*parts, strict=True))) if parts else NO_TITLES
+    for rest, number in zip(range(len(numbers) - enough, 0, -1), numbers[enough:], strict=True):
+        can_have_enough = shared >= least - rest
+        places, shared = places[can_have_enough], shared[can_have_enough]
+        if not len(places):
+            break
+        shared += have(number, places)
+    has_enough = shared >= least
+    return places[has_enough], shared[has_enough]
+
+
+def _once_each(rows: npt.NDArray[np.int32]) -> tuple[Rows, Counts]:
+    return rows.astype(np.int64), np.ones(len(rows), np.int64)
 
 
 def _numbers(shard: LexicalShard, terms: Iterable[str]) -> list[int]:
@@ -407,16 +475,16 @@ def title_terms(bm25: Bm25, rows: Rows) -> list[set[str]]:
 def rows_with_most(bm25: Bm25, terms: Iterable[str], rarest: int, share: float, scope: Scope) -> tuple[Rows, Counts]:
     """Rows in a scope that contain at least this share of a text's rarest terms, and how many each contains, both (n,)."""
     known = sorted(bm25.known_terms(terms), key=lambda term: (bm25.frequency(term), term))[:rarest]
+    least = ceil(share * len(known))
     rows, shared = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for shard in bm25.shards if known else ():
-        counts = np.zeros(shard.papers, np.uint8)
-        for term in known:
-            if (number := shard.number(term)) is not None:
-                counts[shard.rows_of(number)] += 1
-        places = np.flatnonzero(counts >= share * len(known))
-        places = places[scope.part(shard.first, shard.papers).has(places)]
-        rows.append(places + shard.first)
-        shared.append(counts[places].astype(np.int64))
+        numbers = _numbers(shard, known)
+        if len(numbers) < least:
+            continue
+        places, counts = _sharing(numbers, least, shard.papers, shard.rows_of, shard.in_texts)
+        is_wanted = scope.part(shard.first, shard.papers).has(places)
+        rows.append(places[is_wanted] + shard.first)
+        shared.append(counts[is_wanted])
     return np.concatenate(rows), np.concatenate(shared)
 
 

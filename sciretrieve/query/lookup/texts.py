@@ -118,6 +118,8 @@ class TypedText:
 
     def share(self, text: str) -> float:
         """Share of the text's runs of words that a paper's text contains, from 0 to 1."""
+        if text.split() == self.text.split() and len(self.words) >= RUN:
+            return 1.0
         runs = _runs(self.words)
         return len(runs & _runs(words(text))) / len(runs) if runs else 0.0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from ...base.types import Mask, Rows
 from ...files.schema import booleans, is_text
 from ...matching.lexical import Bm25, greek
 from ...matching.lexical.words import STOPWORDS
-from ...matching.scope import NO_ROWS, Scope, union
+from ...matching.scope import NO_ROWS, Scope, are_among, union
 from ...matching.sharding import by_shard
 from ...storage.fulltext import FULLTEXT
 from ...storage.shards import Shard
@@ -73,6 +73,23 @@ class Narrower:
         if not words:
             return None
         return self._or_in_full_texts(self._with_spellings(words, among), among, lambda inner, scope: inner.with_terms(text, scope))
+
+    def count_with_terms(self, text: str, among: Scope) -> int | None:
+        """Number of papers `with_terms`, without a mask of all papers where full texts need none."""
+        if (bm25 := self.index.bm25) is None or self.index.fulltext is not None:
+            met = self.with_terms(text, among)
+            return None if met is None else len(met)
+        words = self.index.analyzer.spellings(text)
+        if not words:
+            return None
+        certain = set().union(*(ways[0] for ways in words if len(ways) == 1))
+        rows = bm25.rows_with(certain) if certain else None
+        for ways in (ways for ways in words if len(ways) > 1):
+            if rows is not None and not len(rows):
+                break
+            with_way = reduce(union, (bm25.rows_with(terms) for terms in ways))
+            rows = with_way if rows is None else rows[are_among(rows, with_way)]
+        return 0 if rows is None else int(np.count_nonzero(among.has(rows)))
 
     def _meet(self, demand: Expression, among: Scope) -> Scope | None:
         """Papers in a scope that meet a demand. None for stop words alone, which are not indexed, so that such a demand is void."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -120,17 +121,17 @@ class Reader:
         allowed = self.snapshot.narrower.passing(filter)
         if among is not None:
             allowed = allowed.among(among)
-        typed = [self._parse(str(number), query, allowed) for number, query in enumerate(queries, 1)]
+        typed = self._parse(queries, allowed, first=1)
         if not all(query.words.strip() or query.vector is not None for query, *_ in typed):
             raise InvalidRequest("the query is empty, or only leaves papers out; give some words, a sentence or a title")
         read_vectors, tokens = self._vectors([query for query, *_ in typed], modes, vectors, late)
         probes = []
         for (query, demands, match, scope), own, vector, states in zip(typed, modes, read_vectors, tokens, strict=True):
-            counted, is_what = self._counted(demands, match, scope)
+            total, is_what = self._total(demands, match, scope)
             probe = self._probe(query, demands, vector, scope, own)
             lacks = LACKS[own] if own != mode else None
             liked = self._liked_phrases(demands.liked, scope) if demands is not None and own != "dense" else ()
-            probe = replace(probe, tokens=states, named=match, lacks=lacks, total=len(counted), total_is=is_what, liked=liked, mode=own)
+            probe = replace(probe, tokens=states, named=match, lacks=lacks, total=total, total_is=is_what, liked=liked, mode=own)
             if demands is not None and demands.demands and self.snapshot.fulltext is not None:
                 probe = replace(probe, meeting_passages=self.snapshot.narrower.meeting_passages(demands.demands, scope))
             language = self._other_language(demands.words) if demands is not None and not (len(match) or demands.listing) else ""
@@ -148,11 +149,18 @@ class Reader:
         Raises InvalidRequest as `Index.search`.
         """
         self.snapshot.check_files()
-        _, typed, match, scope = self._parse("", text, self.snapshot.narrower.passing(filter), insists=insists)
+        ((_, typed, match, scope),) = self._parse([text], self.snapshot.narrower.passing(filter), insists=insists)
         counted, is_what = self._counted(typed, match, scope)
         if typed is not None and typed.free and is_what != "has all words":
             counted = self.snapshot.narrower.meeting([Words(typed.free)], scope)
         return typed, counted
+
+    def _total(self, typed: TypedQuery | None, match: Match, scope: Scope) -> tuple[int, TotalIs]:
+        """Number of the papers that a search's total counts, and why they count; see `runs.Ranking`."""
+        if typed is not None and typed.free and (total := self.snapshot.narrower.count_with_terms(typed.free, scope)) is not None:
+            return total, "has all words"
+        counted, is_what = self._counted(None if typed is None else replace(typed, free=""), match, scope)
+        return len(counted), is_what
 
     def _counted(self, typed: TypedQuery | None, match: Match, scope: Scope) -> tuple[Scope, TotalIs]:
         """Papers that a search's total counts, and why they count; see `runs.Ranking`."""
@@ -305,29 +313,41 @@ class Reader:
             return whole, scope
         return typed, self.snapshot.narrower.meeting(typed.demands, allowed)
 
-    def _parse(
-        self, id: str, query: str | Query, allowed: Scope, *, insists: bool = False
-    ) -> tuple[Query, TypedQuery | None, Match, Scope]:
-        """Parse a query: its words, its demands, the papers that it names, and the papers that may answer. An identifier has no words, so
-        its paper's title is searched for, and related papers follow."""
-        if isinstance(query, Query):
-            checked_text(query.words, "query")
-            return query if query.id else replace(query, id=id), None, NO_MATCH, allowed
-        text, snapshot = checked_text(query, "query"), self.snapshot
-        if len(match := snapshot.lookup.identified(text)):
-            paper = min(snapshot.papers_at(match.rows), key=lambda paper: paper.id)
-            return Query(id, paper.title or paper.abstract or text), None, match, allowed
-        text = as_typed(text)
+    def _parse(self, queries: Sequence[str | Query], allowed: Scope, *, first: int = 0, insists: bool = False) -> list[Parsed]:
+        """Parse queries, numbered from `first`: of each its words, its demands, the papers that it names, and the papers that may answer.
+        An identifier has no words, so its paper's title is searched for, and related papers follow."""
+        parsed = [_given(query, str(number), allowed) for number, query in enumerate(queries, first)]
+        texts = [place for place, query in enumerate(queries) if isinstance(query, str)]
+        lookup = self.snapshot.lookup
+        matches = lookup.each_identified([parsed[place].query.text for place in texts])
+        for place, match in zip(texts, matches, strict=True):
+            parsed[place] = self._identified(parsed[place], match) if len(match) else self._read(parsed[place], insists=insists)
+        # operands of AND, OR and NOT are subjects, not titles
+        titles = [
+            place
+            for place in texts
+            if (typed := parsed[place].typed) is not None and all(isinstance(demand, Demand) for demand in typed.demands)
+        ]
+        meant = lookup.each_meant([parsed[place].query.text for place in titles], [parsed[place].scope for place in titles])
+        for place, match in zip(titles, meant, strict=True):
+            parsed[place] = parsed[place]._replace(match=match)
+        return parsed
+
+    def _identified(self, parsed: Parsed, match: Match) -> Parsed:
+        paper = min(self.snapshot.papers_at(match.rows), key=lambda paper: paper.id)
+        return parsed._replace(query=Query(parsed.query.id, paper.title or paper.abstract or parsed.query.text), match=match)
+
+    def _read(self, parsed: Parsed, *, insists: bool) -> Parsed:
+        """Parse a typed text, whose papers are not looked up yet."""
+        id, text = parsed.query.id, as_typed(parsed.query.text)
         try:
-            typed, scope = self.demanding(text, allowed, insists=insists)
+            typed, scope = self.demanding(text, parsed.scope, insists=insists)
         except InvalidRequest:
             # a pasted text may contain anything that looks like an operator; names are typed, so the error stands
-            if len(match := snapshot.lookup.meant(text, allowed)) and match.by != NAMES:
-                return Query(id, text), None, match, allowed
+            if len(match := self.snapshot.lookup.meant(text, parsed.scope)) and match.by != NAMES:
+                return parsed._replace(query=Query(id, text), match=match)
             raise
-        # operands of AND, OR and NOT are subjects, not titles
-        is_joined = any(not isinstance(demand, Demand) for demand in typed.demands)
-        return Query(id, typed.words), typed, NO_MATCH if is_joined else snapshot.lookup.meant(typed.words, scope), scope
+        return Parsed(Query(id, typed.words), typed, NO_MATCH, scope)
 
     def mode_of(self, mode: Mode, query: str | Query, has_vector: bool = False) -> Mode:
         """The mode in which a query can be searched if `mode` is wanted. Hybrid becomes BM25 for a text that cannot be encoded, and dense
@@ -449,6 +469,23 @@ class Reader:
     def _texts(self, rows: Rows, count: int) -> list[str]:
         """Titles and abstracts of `count` of the papers at the given rows."""
         return [f"{paper.title} {paper.abstract}" for paper in self.snapshot.papers_at(self.snapshot.drawn(rows, count), TEXTS)]
+
+
+class Parsed(NamedTuple):
+    """A query, its demands if it was typed, the papers that it names, and the papers that may answer."""
+
+    query: Query
+    typed: TypedQuery | None
+    match: Match
+    scope: Scope
+
+
+def _given(query: str | Query, id: str, allowed: Scope) -> Parsed:
+    """A query as it was given."""
+    if isinstance(query, str):
+        return Parsed(Query(id, checked_text(query, "query")), None, NO_MATCH, allowed)
+    checked_text(query.words, "query")
+    return Parsed(query if query.id else replace(query, id=id), None, NO_MATCH, allowed)
 
 
 def _distinct(rows: Rows) -> Rows:
