@@ -92,7 +92,8 @@ def explain(index: Index, query: str | Query | Probe, ids: Sequence[str], *, fil
         NotFound: an id is not in the index.
         InvalidRequest: as `Index.search`.
 
-    >>> sr.explain(index, "graph networks", ["p0007"])[0].id
+    >>> explained = sr.explain(index, "graph networks", ["p0007"])
+    >>> explained[0].id
     'p0007'
     """
     probe = query if isinstance(query, Probe) else index.reader.probes([query], index.modes[0], filter)[0]
@@ -113,7 +114,7 @@ def why_not(
 
     Raises as `explain`.
 
-    >>> remedies = sr.why_not(index, "p0007", "star dust").remedies
+    >>> absence = sr.why_not(index, "p0007", "star dust")
     """
     chosen_mode = index.reader.mode_of(mode or index.modes[0], query)
     probe = index.reader.probes([query], index.modes[0], filter)[0]

@@ -135,7 +135,8 @@ def health(index: Index, *, progress: Progress | bool = True) -> Health:
     Raises:
         CorruptData: a file of the index is damaged.
 
-    >>> ids = sr.health(index)["no_abstract"].ids
+    >>> found = sr.health(index)
+    >>> ids = found["no_abstract"].ids
     """
     snapshot = index.snapshot
     with shown(progress) as listener:

@@ -60,7 +60,8 @@ class Profile(AsJson):
 def profile(index: Index, name: str) -> Profile:
     """Profile of the paper that a text names, as in `Index.papers`. Raises as `Index.papers` and `Index.similar`.
 
-    >>> sr.profile(index, "p0007").paper.id
+    >>> profile = sr.profile(index, "p0007")
+    >>> profile.paper.id
     'p0007'
     """
     row = int(index.named_rows(name)[0])
@@ -95,7 +96,8 @@ def citations_of(index: Index, id: str) -> CitationsOf:
 
     >>> papers = [{"id": "a", "title": "Graph networks"}, {"id": "b", "title": "Graph trees", "references": ["a"]}]
     >>> cited = sr.build(papers, into="indexes/cited", encoder=None)
-    >>> [paper.id for paper in sr.citations_of(cited, "a").cited_by]
+    >>> citations = sr.citations_of(cited, "a")
+    >>> [paper.id for paper in citations.cited_by]
     ['b']
     """
     row = int(index.named_rows([id])[0])

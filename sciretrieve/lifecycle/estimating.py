@@ -113,7 +113,8 @@ def estimate(
         InvalidRequest, NotFound: the corpus or a setting is invalid, or there is no paper to index.
         Unavailable: the encoder's files cannot be downloaded or found.
 
-    >>> sr.estimate("papers.jsonl", encoder=None).papers
+    >>> cost = sr.estimate("papers.jsonl", encoder=None)
+    >>> cost.papers
     100
     """
     settings = changed(settings, changes)

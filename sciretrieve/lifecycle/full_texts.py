@@ -100,7 +100,8 @@ def add_full_texts(
         InvalidRequest: no file belongs to a paper of the index.
         IndexBusy: another process is writing the index.
 
-    >>> sr.add_full_texts("texts", "indexes/papers").papers
+    >>> read = sr.add_full_texts("texts", "indexes/papers")
+    >>> read.papers
     1
     """
     directory = Path(index)

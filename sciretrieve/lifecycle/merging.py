@@ -72,7 +72,8 @@ def merge(index: str | Path, *, progress: Progress | bool = True) -> Merge:
         InvalidRequest: the index is in parts, which `index_parts` joins.
         IndexBusy: another process is writing the index.
 
-    >>> sr.merge("indexes/papers").shards_after
+    >>> merged = sr.merge("indexes/papers")
+    >>> merged.shards_after
     1
     """
     directory = Path(index)

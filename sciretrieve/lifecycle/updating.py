@@ -222,7 +222,8 @@ def delete(
         InvalidRequest: no papers are named, no paper would be left, or the filter is undefined for some papers.
         IndexBusy: another process is writing the index.
 
-    >>> sr.delete("indexes/papers", filter="year < 1900", dry_run=True).deleted
+    >>> deletion = sr.delete("indexes/papers", filter="year < 1900", dry_run=True)
+    >>> deletion.deleted
     0
     """
     directory = Path(index)

@@ -128,7 +128,7 @@ class Index:
         """Release the files: a writer may then remove them, and every later use raises IndexClosed. Closing twice is fine.
 
         >>> with sr.open("indexes/papers") as opened:  # closes it at the end
-        ...     run = opened.search("graph networks")
+        ...     papers = len(opened)
         >>> opened.close()
         """
         for member in self._members:

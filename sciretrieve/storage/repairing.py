@@ -68,7 +68,8 @@ def repair(index: str | Path, *, encoder: AnyEncoder | None = None, progress: Pr
         Unavailable: vectors are lost, and the encoder is not available here.
         InvalidRequest, EncoderMismatch: vectors are lost, and the encoder differs or gives other vectors.
 
-    >>> sr.repair("indexes/papers").faults
+    >>> found = sr.repair("indexes/papers")
+    >>> found.faults
     ()
     """
     directory = Path(index)

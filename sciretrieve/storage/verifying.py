@@ -90,7 +90,8 @@ def verify(index: str | Path, *, encoder: AnyEncoder | None = None, progress: Pr
     Raises:
         NotFound: there is no index.
 
-    >>> sr.verify("indexes/papers").faults
+    >>> found = sr.verify("indexes/papers")
+    >>> found.faults
     ()
     """
     directory = Path(index)

@@ -116,7 +116,8 @@ def bench(index: Index, types: Sequence[str] = NAMED, *, limit: int = SHARD_SIZE
         InvalidRequest: the index has no vectors or too few papers, or FAISS has no such type or cannot train it on so few.
         MissingExtra: FAISS is not installed, and a type other than flat is named.
 
-    >>> [row.dense for row in sr.bench(index, ["flat"]).rows]
+    >>> done = sr.bench(index, ["flat"])
+    >>> [row.dense for row in done.rows]
     ['flat']
     """
     *_, whole = benches(index, types, limit=limit, progress=progress)

@@ -95,7 +95,8 @@ def measure_recall(index: Index, *, queries: int = QUERIES, seed: int = 0, progr
         InvalidRequest: `queries` is below 1.
         CorruptData: a file of the index is damaged.
 
-    >>> sr.measure_recall(index).holds
+    >>> recall = sr.measure_recall(index)
+    >>> recall.holds
     True
     """
     if queries < 1:

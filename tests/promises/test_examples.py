@@ -1,9 +1,12 @@
-"""Each public name has an example in its docstring, and all of them run, on an index of made-up papers."""
+"""Each public name has an example in its docstring, and all of them run, on an index of made-up papers. What they give travels."""
 
 from __future__ import annotations
 
+import copy
 import doctest
 import inspect
+import json
+import pickle
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,7 @@ from typing import Any
 import pytest
 
 import sciretrieve as sr
+from sciretrieve.base.forms import AsJson, AsTable
 from tests.made_up import made_up_papers, write_jsonl
 
 CLASSES = ("Answer", "Index", "Ranking", "Run", "Screening")
@@ -61,6 +65,7 @@ def names(tmp_path: Path) -> dict[str, Any]:
 
 def test_every_public_name_has_an_example_that_runs(names: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sciretrieve.studies.tuning._grid", lambda current: [current])  # else it takes seconds
+    results: list[AsJson] = []
     faults, runner, parser = [], doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE), doctest.DocTestParser()
     for name, value in documented():
         examples = parser.get_doctest(inspect.getdoc(value) or "", dict(names), name, None, None)
@@ -68,6 +73,18 @@ def test_every_public_name_has_an_example_that_runs(names: dict[str, Any], monke
             faults.append(f"{name} has no example that shows it")
         elif name not in LONG:
             said: list[str] = []
-            runner.run(examples, out=said.append)
+            runner.run(examples, out=said.append, clear_globs=False)
             faults += said
+            for given in examples.globs.values():
+                if isinstance(given, AsJson) and given not in results:
+                    results.append(given)
     assert not faults, "\n".join(faults)
+    kinds = {type(result).__name__ for result in results}
+    assert kinds >= {"Answer", "Run", "Report", "Health", "Profile", "Update", "Verification", "TuningResult", "Recall", "Bench", "News"}
+    for result in results:
+        for other in (pickle.loads(pickle.dumps(result)), copy.copy(result), copy.deepcopy(result)):
+            assert type(other) is type(result)
+            assert other.to_json() == result.to_json()
+        assert json.loads(result.to_json()) == result.to_dict()
+        if isinstance(result, AsTable):
+            assert result.to_pandas().shape == result.to_polars().shape == result.to_arrow().shape
