@@ -102,7 +102,7 @@ class Snapshot:
         self.path = generations[0].path if len(generations) == 1 else Path(" + ".join(self.names))
         self._starts = np.cumsum([0, *(sum(shard.papers for shard in one.shards) for one in generations)])
         self.shards = [
-            Shard(shard.verified, shard.facts, shard.first + start) if start else shard
+            Shard(shard.verified, shard.facts, shard.first + start, shard.kept) if start else shard
             for one, start in zip(generations, self._starts.tolist(), strict=False)
             for shard in one.shards
         ]

@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from sciretrieve.files.writing import describe, write_array, write_sealed
 from sciretrieve.matching.lexical import Analyzer
 from sciretrieve.storage.manifest import ShardFacts
 from sciretrieve.storage.shards import Cutter, Shard, cut_shard, fill, finished_facts, read_deleted, reading, write_deleted
+from sciretrieve.storage.shards import kept as kept_groups
 from sciretrieve.storage.shards.cutting import contents
 from sciretrieve.storage.shards.names import read_names
 from tests.made_up import made_up_papers, read_corpus, write_jsonl
@@ -48,13 +50,27 @@ def opened(directory: Path, facts: ShardFacts) -> Shard:
 
 
 @pytest.mark.parametrize("rows", [[0], [999], [255, 256], [999, 0, 500, 500, 256, 255, 1], list(range(999, -1, -7)), []], ids=len)
-@pytest.mark.parametrize("groups_at_once", [1, 32])
+@pytest.mark.parametrize(("few", "groups_at_once"), [(0, 1), (0, 32), (100, 32)])
 def test_papers_come_in_the_order_of_their_rows(
-    written: Shard, rows: list[int], groups_at_once: int, monkeypatch: pytest.MonkeyPatch
+    written: Shard, rows: list[int], few: int, groups_at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(reading, "FEW", few)
     monkeypatch.setattr(reading, "GROUPS_AT_ONCE", groups_at_once)
     everything = papers_of(pq.read_table(written.file("papers.parquet")))
-    assert written.papers_at(np.array(rows, np.int64)) == [everything[row] for row in rows]
+    for _ in range(2):  # from the file, then from what is kept of it
+        assert written.papers_at(np.array(rows, np.int64)) == [everything[row] for row in rows]
+
+
+def test_the_row_groups_that_were_used_last_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, read, table = kept_groups.KeptGroups(), list[int](), pa.table({"n": pa.array(range(10), pa.int64())})
+    monkeypatch.setattr(kept_groups, "KEPT", 2 * table.nbytes)
+
+    def of(key: int) -> pa.Table:
+        read.append(key)
+        return table
+
+    assert all(kept.get(key, partial(of, key)) is table for key in (1, 2, 1, 3, 1, 2, 2))
+    assert read == [1, 2, 3, 2]
 
 
 def test_papers_come_with_the_columns_that_are_asked_for(written: Shard) -> None:
@@ -293,7 +309,7 @@ def test_no_text_stands_for_several_columns() -> None:
 
 def test_threads_read_papers_at_the_same_time(written: Shard, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each with a reader of its own, which the next read takes over."""
-    together, readers, read = threading.Barrier(2), set(), pq.ParquetFile.read_row_groups
+    together, readers, read = threading.Barrier(2), set(), pq.ParquetFile.read_row_group
     written.papers_at(np.array([0]))
 
     def waiting(reader: pq.ParquetFile, *arguments: Any, **options: Any) -> pa.Table:
@@ -301,8 +317,8 @@ def test_threads_read_papers_at_the_same_time(written: Shard, monkeypatch: pytes
         together.wait(20)
         return read(reader, *arguments, **options)
 
-    expected = [written.papers_at(np.array([row])) for row in range(6)]
-    monkeypatch.setattr(pq.ParquetFile, "read_row_groups", waiting)
+    everything, rows = papers_of(pq.read_table(written.file("papers.parquet"))), range(128, 896, 128)  # each of another row group
+    monkeypatch.setattr(pq.ParquetFile, "read_row_group", waiting)
     with ThreadPoolExecutor(2) as pool:
-        assert list(pool.map(lambda row: written.papers_at(np.array([row])), range(6))) == expected
+        assert list(pool.map(lambda row: written.papers_at(np.array([row])), rows)) == [[everything[row]] for row in rows]
     assert len(readers) == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from operator import methodcaller
 from pathlib import Path
 
@@ -27,11 +28,14 @@ from ...matching.lexical import FIELDS_FILE, FieldPostings, Postings
 from ...matching.lexical.lists import numbers_of
 from ...matching.scope import Scope
 from ..manifest import SHARDS, ShardFacts
+from .kept import KeptGroups
 from .names import NAMES, NAMES_FILE, read_names
 
 ID_COLUMNS = {"id": pa.string(), "content": pa.binary(16)}
 COMPARED = 4
 """Most ids that are each compared with all ids. More are looked up in a table, which takes the time of about four comparisons."""
+FEW = 100
+"""Most papers at a time whose row groups are kept."""
 GROUPS_AT_ONCE = 64
 """Row groups in memory at a time, about 250 kB each."""
 NAMES_AT_ONCE = 8192
@@ -45,13 +49,15 @@ class Shard:
         first: row of its first paper, counted over all shards.
         papers: number of papers, deleted ones included.
         verified: checks the index's files.
+        kept: row groups that were read last, of all shards of the index.
     """
 
-    def __init__(self, verified: Verified, facts: ShardFacts, first: int) -> None:
+    def __init__(self, verified: Verified, facts: ShardFacts, first: int, kept: KeptGroups | None = None) -> None:
         self.facts = facts
         self.first = first
         self.papers = int(facts.papers)
         self.verified = verified
+        self.kept = KeptGroups() if kept is None else kept
         self._idle_readers: list[pq.ParquetFile] = []
 
     def file(self, name: str) -> Path:
@@ -161,7 +167,7 @@ class Shard:
         """Approximate size of its papers in memory."""
         return sum(int(self._file.metadata.row_group(group).total_byte_size) for group in range(self._file.num_row_groups))
 
-    @property
+    @once
     def schema(self) -> pa.Schema:
         """The papers' columns."""
         return self._file.schema_arrow
@@ -212,6 +218,9 @@ class Shard:
 
     def _stored_at(self, rows: Rows, names: Sequence[str]) -> Iterator[tuple[Rows, pa.Table]]:
         """The same from papers.parquet."""
+        if 0 < len(rows) <= FEW:
+            yield rows, self._few_stored_at(rows, names)
+            return
         groups, group_of_row = np.unique(np.searchsorted(self._starts, rows, side="right") - 1, return_inverse=True)
         for first in range(0, len(groups), GROUPS_AT_ONCE):
             read_groups = groups[first : first + GROUPS_AT_ONCE]
@@ -221,6 +230,22 @@ class Shard:
             places = rows[in_groups] - skipped_rows[group_of_row[in_groups] - first]
             read = methodcaller("read_row_groups", read_groups.tolist(), columns=names)
             yield rows[in_groups], self._read(read, int(sizes.sum()), places)
+
+    def _few_stored_at(self, rows: Rows, names: Sequence[str]) -> pa.Table:
+        """The same of a few papers, whose row groups are kept."""
+        groups = np.searchsorted(self._starts, rows, side="right") - 1
+        self._check_again("papers.parquet")
+        tables = {
+            group: self.kept.get((self.facts.name, group, *names), partial(self._group, group, names))
+            for group in dict.fromkeys(groups.tolist())
+        }
+        places = (rows - self._starts[groups]).tolist()
+        parts = [tables[group].slice(place, 1) for group, place in zip(groups.tolist(), places, strict=True)]
+        return pa.concat_tables(parts).combine_chunks()
+
+    def _group(self, group: int, names: Sequence[str] | None = None) -> pa.Table:
+        """A row group, all columns or the given ones."""
+        return self._read(methodcaller("read_row_group", group, columns=names), int(np.diff(self._starts)[group]))
 
     def columns(self, names: Sequence[str]) -> pa.Table:
         """Whole columns, including deleted papers. Columns that this shard lacks are left out."""
@@ -259,8 +284,7 @@ class Shard:
     def tables(self) -> Iterator[tuple[int, pa.Table]]:
         """All papers, deleted ones included, in row order, one row group at a time, each with its first paper's row within the shard."""
         for group in range(self._file.num_row_groups):
-            first, end = map(int, self._starts[group : group + 2])
-            yield first, self._read(methodcaller("read_row_group", group), end - first)
+            yield int(self._starts[group]), self._group(group)
 
     def _read(self, read: Callable[[pq.ParquetFile], pa.Table], papers: int, places: Rows | None = None) -> pa.Table:
         """Read a table, check its number of papers, and select rows."""
@@ -271,7 +295,7 @@ class Shard:
             self._idle_readers.append(reader)
             if table.num_columns and len(table) != papers:  # a column may be shorter than the file claims
                 raise ValueError(f"{len(table)} values for {papers} papers")
-            if places is not None:  # for a few rows, only their text is validated, which keeps showing hits fast
+            if places is not None:  # for some rows, only their text is validated
                 table.validate()
                 table = table.take(integers(places))
             table.validate(full=True)
@@ -286,7 +310,7 @@ def _parts(rows: Rows) -> Iterator[tuple[Rows, None]]:
 
 def _side_by_side(one: pa.Table, other: pa.Table, names: Sequence[str]) -> pa.Table:
     """Columns of two tables of the same papers, in the order of the names."""
-    columns = {table_name: table[table_name] for table in (one, other) for table_name in table.column_names}
+    columns = {name: column for table in (one, other) for name, column in zip(table.column_names, table.columns, strict=True)}
     present = [name for name in names if name in columns]
     return pa.Table.from_arrays([columns[name] for name in present], present)
 
@@ -294,9 +318,9 @@ def _side_by_side(one: pa.Table, other: pa.Table, names: Sequence[str]) -> pa.Ta
 def open_shards(verified: Verified, all_facts: Iterable[ShardFacts]) -> list[Shard]:
     """Open the shards of a generation, in order, with rows counted over all."""
     shards: list[Shard] = []
-    first = 0
+    first, kept = 0, KeptGroups()
     for facts in all_facts:
-        shards.append(Shard(verified, facts, first))
+        shards.append(Shard(verified, facts, first, kept))
         first += facts.papers
     return shards
 
