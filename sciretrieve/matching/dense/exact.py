@@ -97,9 +97,8 @@ def search(
 
 def _approximate(queries: Vectors, block: Vectors, lengths: Vectors, metric: Metric) -> Vectors:
     """Scores in the order of `score`, up to `_slacks`. For l2, half the squared distance without |q|²."""
-    # for one query and few rows use one thread, since BLAS's threads delay the encoder of the next query by more than they save
-    is_small = len(queries) == 1 and len(block) < BLOCK_ROWS
-    product: Vectors = np.vecdot(block, queries[0])[None] if is_small else queries @ block.T
+    # for one query use one thread, which reads as fast as memory gives; BLAS's threads wait for each other, and delay the encoder
+    product: Vectors = np.vecdot(block, queries[0])[None] if len(queries) == 1 else queries @ block.T
     if metric == "l2":
         product -= 0.5 * lengths * lengths
     elif metric == "cosine":
