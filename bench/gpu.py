@@ -17,9 +17,10 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -145,7 +146,7 @@ def training(papers: list[Paper], steps: int, batch: int, device: str, folder: P
     (data / "triplets.tsv").write_text("\n".join(["query-id\tpositive-id\tnegative-id\tkind", *rows]) + "\n", encoding="utf-8")
     clock = Clock()
     with suppress(sr.InvalidRequest):  # random weights gain nothing, and are not kept
-        train([data], folder / "trained", steps=steps + WARM, base="specter2-base", batch=batch, device=device, progress=clock)
+        train([data], folder / "trained", steps=steps + WARM, base="specter2-base", batch=batch, device=device, progress=clock)  # type: ignore[arg-type] # checked there
     seconds = float(np.median(np.diff(clock.steps)[WARM:]))  # some steps are followed by a measurement, and training may end early
     return row(f"training an adapter, a step of {batch}", batch, "triplets", seconds, "", "")
 
@@ -180,7 +181,7 @@ def faiss_indexes(count: int, folder: Path) -> Iterator[dict[str, Any]]:
         path = folder / f"{place}.faiss"
         with patch.object(ann, "on_gpu", lambda index: index) if place == "CPU" else nullcontext():
             ann.build_ann(path, vectors[:4096], "IVF64,SQ8", "cosine")  # warms up
-            seconds = timed(lambda path=path: ann.build_ann(path, vectors, ann.factory_string("ivf", count), "cosine"), "cpu")
+            seconds = timed(partial(ann.build_ann, path, vectors, ann.factory_string("ivf", count), "cosine"), "cpu")
         opened = ann.Ann(path, count, WIDTH)
         recall = np.mean(
             [len(truth[number] & set(rows.tolist())) / 10 for number, rows in enumerate(opened.candidates(asked, 100, "cosine", None))]
@@ -195,10 +196,7 @@ def faiss_indexes(count: int, folder: Path) -> Iterator[dict[str, Any]]:
         for name, size in (("one by one", 1), ("at once", len(queries))):
             here.search(queries[:size], 100)
             asked_for = queries[: 200 if size == 1 else len(queries)]
-            starts = range(0, len(asked_for), size)
-            seconds = timed(
-                lambda here=here, size=size, starts=starts: [here.search(queries[start : start + size], 100) for start in starts], "cpu"
-            )
+            seconds = timed(partial(in_pieces, partial(here.search, k=100), asked_for, size), "cpu")
             proposed = zip(queries, here.search(queries, 100)[1], strict=True)
             answers[place] = [np.sort(rows)[np.argsort(-(vectors[np.sort(rows)] @ query))[:10]].tolist() for query, rows in proposed]
             equal = np.mean([ours == theirs for ours, theirs in zip(answers[place], answers["CPU"], strict=True)])
@@ -214,24 +212,28 @@ def faiss_indexes(count: int, folder: Path) -> Iterator[dict[str, Any]]:
         yield from exact_on_gpu(np.concatenate([vectors] * 10), queries)
 
 
+def in_pieces(search: Callable[[Any], Any], queries: Any, size: int) -> None:
+    """Search so many queries at a time."""
+    for start in range(0, len(queries), size):
+        search(queries[start : start + size])
+
+
 def exact_on_gpu(vectors: Any, queries: Any) -> Iterator[dict[str, Any]]:
     """Every vector, by torch as `evaluate` does, and by FAISS."""
     faiss = load_faiss()
     ours = full_corpus.OnDevice([vectors], "cuda")
     flat = faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), 0, faiss.IndexFlatIP(vectors.shape[1]))
     flat.add(vectors)
-    ways = {"torch": lambda some: ours.greatest(some, 100, "ip"), "FAISS": lambda some: flat.search(some, 100)[1]}
+    ways: dict[str, Callable[[Any], Any]] = {"torch": partial(ours.greatest, k=100, metric="ip"), "FAISS": partial(flat.search, k=100)}
     for name, search in ways.items():
         for how, size in (("one by one", 1), ("at once", len(queries))):
             search(queries[:size])
-            starts = range(0, 200 if size == 1 else len(queries), size)
-            seconds = timed(
-                lambda search=search, size=size, starts=starts: [search(queries[start : start + size]) for start in starts], "cuda"
-            )
-            share = len(starts) * vectors.nbytes / seconds / 1e12
+            asked = queries[: 200 if size == 1 else len(queries)]
+            seconds = timed(partial(in_pieces, search, asked, size), "cuda")
+            share = len(asked) / size * vectors.nbytes / seconds / 1e12
             yield row(
                 f"exact, {len(vectors):,} vectors, {how}, by {name}",
-                len(starts) * size,
+                len(asked),
                 "queries",
                 seconds,
                 "",

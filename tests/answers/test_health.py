@@ -56,7 +56,7 @@ def build(folder: Path, rows: list[dict[str, Any]], **settings: Any) -> sr.Index
 
 def found(index: sr.Index) -> dict[str, list[str]]:
     """The ids of each finding that is one."""
-    return {finding.name: finding.ids for finding in sr.health(index, progress=False).findings if len(finding)}
+    return {finding.name: list(finding.ids) for finding in sr.health(index, progress=False).findings if len(finding)}
 
 
 def test_each_planted_fault_is_found_and_nothing_else(tmp_path: Path) -> None:
