@@ -15,6 +15,7 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.base.errors import MissingExtra
 from sciretrieve.base.waiting import awaited, raise_if_abandoned
+from sciretrieve.evaluation.comparing import compare_runs
 
 
 def forms(value: Any) -> Any:
@@ -142,3 +143,14 @@ def test_the_loop_goes_on_and_who_cancels_stops_the_work() -> None:
         return stopped.wait(10)
 
     assert asyncio.run(cancelled())
+
+
+def test_a_comparison_is_a_table_of_all_queries(tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n2 0 b 1\n")
+    for name, first in (("one.trec", "a"), ("two.trec", "b")):
+        (tmp_path / name).write_text("".join(f"{query} Q0 {first} 1 2.0 x\n{query} Q0 c 2 1.0 x\n" for query in "12"))
+    paths = [tmp_path / "one.trec", tmp_path / "two.trec"]
+    comparison = compare_runs(paths, tmp_path / "qrels.txt", None, None, None, ["P@1"])
+    values = {(row["run"][:3], row["query"]): row["P@1"] for row in comparison.to_arrow().to_pylist()}
+    assert values == {("one", "1"): 1, ("one", "2"): 0, ("two", "1"): 0, ("two", "2"): 1}
+    assert pickle.loads(pickle.dumps(comparison)).to_json() == comparison.to_json()

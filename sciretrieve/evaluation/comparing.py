@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from ..base.choices import check_choice
 from ..base.errors import InvalidRequest
-from ..base.forms import AsJson
+from ..base.forms import AsJson, AsTable
 from ..base.wording import counted
 from ..metrics.judgements import Qrels, check_ids, read_qrels, read_runs
 from ..metrics.measures import Evaluator, QueryCounts
@@ -26,7 +27,7 @@ TINY = 1e-9
 
 
 @dataclass(frozen=True)
-class RunComparison(AsJson):
+class RunComparison(AsJson, AsTable):
     """Several runs on the same judgements, each compared with the first.
 
     Attributes:
@@ -58,6 +59,11 @@ class RunComparison(AsJson):
             return ""
         gaps = ", ".join(f"{name} {len(counts.unanswered):,}" for name, counts in zip(self.names, self.counts, strict=True))
         return f"the runs do not answer the same queries; unanswered of {len(self.per_query[0]):,} judged, which count 0: {gaps}"
+
+    def to_arrow(self) -> pa.Table:
+        """Each run's values for each query: run, query, and a column for each measure."""
+        runs = zip(self.names, self.per_query, strict=True)
+        return pa.Table.from_pylist([{"run": name, "query": query, **row} for name, values in runs for query, row in values.items()])
 
     def means_of(self, measure: str) -> list[float]:
         """The mean of one measure for each run."""
