@@ -31,7 +31,7 @@ from sciretrieve.matching.dense.measuring import EFS, Questions, efforts, held_o
 from sciretrieve.matching.dense.vectors import score_rows
 from sciretrieve.matching.effort import EXACT, Effort, Knob, knob
 from sciretrieve.matching.scope import Scope
-from sciretrieve.studies.dense_types import Bench, TypeMeasured, plot
+from sciretrieve.studies.dense_types import Bench, TypeMeasured
 
 PEERS = ("hnswlib", "usearch f32", "usearch i8", "SVS f32", "SVS LVQ8")
 FLAT_FACTORIES = ("Flat", "HNSW32,Flat")
@@ -95,7 +95,7 @@ def main() -> None:
     print(f"{bench.measured:,} vectors of {bench.dim} dimensions, {bench.queries} queries")
     print(f"FAISS {faiss.__version__}, {sides.peer.greeting}")
     if options.plot:
-        plot(bench, Path(options.plot))
+        bench.plot(options.plot)
 
 
 class Sides:

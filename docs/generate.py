@@ -269,18 +269,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from ..base.choices import (
     {choices},
 )
 
 if TYPE_CHECKING:
-    from ..protocols import AnyEncoder, Reranker
+    from ..protocols import AnyEncoder, IndexPlace, OwnReranker
     from . import Bm25Parameters
 '''
-OPEN_INDEX = {"index": "Any"}
-"""Fields that are more in Python: an index may be open, and its class stands above the options."""
+ELSEWHERE = ("Any", "Mapping", "Path", "Sequence")
+OBJECTS = {"index": "IndexPlace | None", "encoder": "AnyEncoder | None"}
+"""Fields of evaluations that are more in Python: a request names an index and an encoder that are given as objects."""
 
 
 def keywords() -> str:
@@ -297,8 +298,13 @@ def keywords() -> str:
             hint = aliases.get(hint.id, hint) if isinstance(hint, ast.Name) else hint
             if isinstance(hint, ast.Subscript) and isinstance(hint.slice, ast.Tuple) and ast.unparse(hint.value) == "Annotated":
                 hint = hint.slice.elts[0]
-            text = OPEN_INDEX.get(field.name, ast.unparse(hint))
-            used |= {name for name in re.findall(r"[A-Z]\w+", text) if hasattr(choices_module, name) and name not in ("Any", "Sequence")}
+            text = OBJECTS.get(field.name, "") if kind is EvaluationOptions else ""
+            text = text or ast.unparse(hint)
+            used |= {
+                name
+                for name in re.findall(r"[A-Z]\w+", text)
+                if hasattr(choices_module, name) and name not in ("Any", "Mapping", "Path", "Sequence")
+            }
             lines.append(f"    {field.name}: {text}")
         parts.append("\n".join(lines))
     return "\n\n\n".join([KEYWORDS.format(choices=",\n    ".join(sorted(used))).rstrip(), *parts]) + "\n"

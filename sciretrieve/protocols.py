@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
-
-import numpy as np
-import numpy.typing as npt
 
 from .base.choices import Metric
 from .base.types import Paper, Passage, Query, Rows, Vectors
@@ -94,6 +92,16 @@ class OwnEncoder(Protocol):
 
     An attribute `metric` may say how its vectors are compared: "cosine" (the default), "ip" or "l2". A paper used as a query, as in
     `similar`, gets the same vector as in the corpus.
+
+    >>> class Lengths:
+    ...     dim, identity = 2, "lengths of title and abstract, 1"
+    ...     def encode_papers(self, papers):
+    ...         return [[len(paper.title), len(paper.abstract)] for paper in papers]
+    ...     def encode_queries(self, queries):
+    ...         return [[len(query.text), 1] for query in queries]
+    >>> encoder: sr.OwnEncoder = Lengths()
+    >>> sr.build("papers.jsonl", into="indexes/lengths", encoder=encoder).search("star dust", k=1).mode
+    'hybrid'
     """
 
     @property
@@ -114,6 +122,17 @@ class OwnEncoder(Protocol):
 AnyEncoder: TypeAlias = Encoder | OwnEncoder | Mapping[str, Any] | str
 """Any form of an encoder: a loaded one, a user's own, vectors by paper id, or a name."""
 
+
+class OpenIndex(Protocol):
+    """An open index, see `query.index.Index`."""
+
+    path: Path
+    names: tuple[str, ...]
+
+
+IndexPlace: TypeAlias = str | PathLike[str] | OpenIndex
+"""An index in a folder: the folder, its name as on the command line, or the index itself, open."""
+
 Result = TypeVar("Result")
 Task: TypeAlias = Callable[[Advance], Result]
 """Work on an index's files. Any process that sees the files can do it, and can repeat it if the first process dies."""
@@ -130,15 +149,27 @@ class Workers(Protocol):
         """
 
 
-class Reranker(Protocol):
-    """Scores candidate papers for a query one by one, which is too slow for a whole corpus."""
+class OwnReranker(Protocol):
+    """A user's own reranker, for `search(reranker=…)`: scores candidate papers for a query, which is too slow for a whole corpus.
+
+    >>> class Newest:
+    ...     def score(self, query, papers):
+    ...         return [paper.year or 0 for paper in papers]
+    >>> reranker: sr.OwnReranker = Newest()
+    >>> [hit.scores["rerank"] == hit.paper.year for hit in index.search("graph networks", k=2, reranker=reranker).hits]
+    [True, True]
+    """
+
+    def score(self, query: Query, papers: Sequence[Paper]) -> Any:
+        """A finite number for each paper, greater is better: shape (n,), as an array or a list."""
+
+
+class Reranker(OwnReranker, Protocol):
+    """One with a name, as `open_reranker` gives."""
 
     @property
     def name(self) -> str:
         """The reranker's name in reports."""
-
-    def score(self, query: Query, papers: Sequence[Paper]) -> npt.NDArray[np.float64]:
-        """A score for each paper, greater is better: shape (n,)."""
 
 
 class PaperSource(Protocol):
@@ -157,7 +188,16 @@ class PassageSource(PaperSource, Protocol):
 
 
 class Progress(Protocol):
-    """Receives the progress of long work."""
+    """Receives the progress of long work, as `progress=`.
+
+    >>> class Notes:
+    ...     def start(self, total, done, unit): print(total, unit)
+    ...     def advance(self, papers): pass
+    ...     def note(self, text): pass
+    >>> progress: sr.Progress = Notes()
+    >>> checked = sr.health(index, progress=progress)
+    100 papers
+    """
 
     def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
         """Begin work on `total` papers, or on another unit; None if unknown. `done` of them were done before."""

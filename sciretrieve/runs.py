@@ -217,6 +217,16 @@ class Run(AsJson, AsTable, Sequence[Ranking]):
     def __deepcopy__(self, memo: dict[int, Any]) -> Run:
         return replace(self, rankings=deepcopy(self.rankings, memo))
 
+    def with_papers(self) -> Run:
+        """The run with its papers read, so that its hits are there after the index was closed.
+
+        >>> with sr.open("indexes/papers") as opened:
+        ...     kept = opened.search("graph networks", k=2).with_papers()
+        >>> len(kept.hits)
+        2
+        """
+        return replace(self, source=_PapersRead.of(self))
+
     def after(self, offset: int) -> Run:
         """The run without the first papers of each ranking, whose ranks go on: a later page.
 

@@ -12,10 +12,11 @@ from typing import Annotated, Any
 
 import pyarrow as pa
 
+from ..base.arguments import checked
 from ..base.choices import check_types
 from ..base.errors import InvalidRequest
 from ..base.forms import AsJson, AsTable
-from ..base.types import Hit, TotalIs
+from ..base.types import Hit, Paper, Papers, Passage, TotalIs, names_of
 from ..base.wording import counted
 from ..matching.search import Probe
 from ..options import FACETS, LIKE, PAPER_TEXT, UNLIKE, Clustered, Count, Explained, Offset, SearchOptions, SimilarByWhat, Sorted
@@ -23,6 +24,7 @@ from ..query.index import Index
 from ..query.narrowing import filters, operators
 from ..query.narrowing.combining import leaves
 from ..query.narrowing.demands import Demand
+from ..query.opening import AnyIndex, opened
 from ..runs import SCHEMA, Ranking, Run
 from . import overview
 from .explaining import Explanation, explain_rows, unmet
@@ -58,8 +60,8 @@ class Request(AsJson):
     """
 
     query: str | None = None
-    like: Annotated[str | Sequence[str], LIKE] = ()
-    unlike: Annotated[str | Sequence[str], UNLIKE] = ()
+    like: Annotated[Papers, LIKE] = ()
+    unlike: Annotated[Papers, UNLIKE] = ()
     text: Annotated[str | None, PAPER_TEXT] = None
     k: Count = 10
     options: SearchOptions = SearchOptions()
@@ -71,6 +73,12 @@ class Request(AsJson):
     offset: Offset = 0
 
     def __post_init__(self) -> None:
+        for name in ("like", "unlike"):
+            papers = getattr(self, name)
+            if isinstance(papers, Paper | Hit | Passage) or (
+                isinstance(papers, list | tuple) and not all(isinstance(one, str) for one in papers)
+            ):
+                object.__setattr__(self, name, names_of(papers))
         check_types(self)
         if self.query is not None and self.text is not None:
             raise InvalidRequest("`text` finds papers similar to a text, so it excludes a query; leave out one of them")
@@ -194,17 +202,21 @@ class Answer(AsJson, AsTable):
         return self.run.to_arrow().take(pa.array(self.places, pa.int64()))
 
 
-def answer(index: Index, request: Request) -> Answer:
-    """Search an index, and compute the views that the request asks for.
+@checked
+def answer(index: AnyIndex, request: Request | str) -> Answer:
+    """Search an index, and compute the views that the request, or a query alone, asks for.
 
     Raises as `Index.search` and `Index.similar`, and UnknownName if a facet's column is missing.
 
     >>> sr.answer(index, sr.Request("graph networks", facets=["year"])).facets[0].column
     'year'
     """
-    start = time.perf_counter()
-    run = searched(index, request, request.k, request.options, request.offset)
-    return _looked_into(index, request, run, run.hits, start)
+    asked = request if isinstance(request, Request) else Request(request)
+    with opened(index) as library:
+        start = time.perf_counter()
+        run = searched(library, asked, asked.k, asked.options, asked.offset)
+        given = _looked_into(library, asked, run, run.hits, start)
+        return given if library is index else replace(given, run=run.with_papers())
 
 
 def can_share(request: Request) -> Hashable | None:

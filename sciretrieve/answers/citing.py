@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from reprlib import repr as shortened
 from typing import TypeAlias
 
+from ..base.arguments import checked
 from ..base.errors import InvalidRequest
 from ..base.forms import AsJson
-from ..base.types import Paper
+from ..base.types import Hit, Paper, Papers, Passage
 from ..base.wording import as_json, without_controls
 from ..files.schema import papers_of
 from ..files.writing import check_parent, claimed, replaced
@@ -24,6 +26,7 @@ from ..papers.corpora import ColumnMap
 from ..papers.corpora.formats import BIBTEX, JSON, RIS
 from ..papers.corpora.papers import papers as papers_in
 from ..papers.corpora.raw import RawBatch
+from ..query.opening import AnyIndex, opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,22 +57,26 @@ Adding: TypeAlias = Callable[[str, Sequence[Paper], Collection[str]], tuple[int,
 the papers' keys."""
 
 
-def cite(papers: Sequence[Paper], append: Path | str | None = None) -> Citations:
-    """Citation keys of papers. With `append`, papers missing from that bibliography are added to it.
+@checked
+def cite(papers: Papers, append: Path | str | None = None, *, index: AnyIndex | None = None) -> Citations:
+    """Citation keys of papers: objects, or names of papers of an `index`. With `append`, those missing from that bibliography are added.
 
     The bibliography is a .bib or .ris file, or a .json file with a list of CSL-JSON. A missing file is created. Existing content is kept
     byte for byte. A paper is present if an entry has its DOI, arXiv number or PubMed id; or its citation key and title; or its title, first
     author and year. If another paper has the key, a letter is appended. The file is replaced atomically, and processes take turns.
 
     Raises:
-        InvalidRequest: the suffix is unknown, the folder is missing, or the file is not a UTF-8 bibliography in this format.
+        NoSuchPaper: a name is of no paper of the index.
+        InvalidRequest: a paper is named without an index, the suffix is unknown, the folder is missing, or the file is not a UTF-8
+            bibliography in this format.
         IndexBusy: another process holds the file for a minute.
 
     >>> sr.cite(index.papers(["p0007", "p0012"]), append="mine.bib").added
     2
     """
+    items = _papers(papers, index)
     if append is None:
-        return Citations(bibtex_entries.keys(papers))
+        return Citations(bibtex_entries.keys(items))
     path = Path(append)
     if path.suffix.lower() not in FORMATS:
         raise InvalidRequest(f"cannot append to {path.name}: name a .bib, .ris or .json file")
@@ -78,7 +85,20 @@ def cite(papers: Sequence[Paper], append: Path | str | None = None) -> Citations
     while True:
         target.open("ab").close()  # creates the file without changing it
         with suppress(FileNotFoundError), claimed(target):  # another process may be replacing it
-            return _append(papers, path, target)
+            return _append(items, path, target)
+
+
+def _papers(given: Papers, index: AnyIndex | None) -> list[Paper]:
+    """The papers that are given, of which an index reads those that are no objects."""
+    items = [given] if isinstance(given, str | Paper | Hit | Passage) else list(given) if isinstance(given, Iterable) else [given]
+    papers = [item.paper if isinstance(item, Hit) else item for item in items]
+    if index is not None:
+        with opened(index) as library:
+            return [item if isinstance(item, Paper) else library.papers([item])[0] for item in papers]
+    for item in papers:
+        if not isinstance(item, Paper):
+            raise InvalidRequest(f"a paper is cited as an object, or by its id with `index=`, not as {shortened(item)}")
+    return [item for item in papers if isinstance(item, Paper)]
 
 
 def _append(papers: Sequence[Paper], path: Path, target: Path) -> Citations:

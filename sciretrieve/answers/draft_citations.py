@@ -12,15 +12,17 @@ from typing import Any
 
 import numpy as np
 
+from ..base.arguments import checked
+from ..base.choices import check_count
 from ..base.errors import InvalidRequest
 from ..base.forms import AsJson
 from ..base.types import Hit, Paper, Passage, Query, Rows, Scores, name_in
 from ..base.wording import counted
-from ..options import check_k
 from ..papers.bibliographies import bibtex_entries
 from ..papers.drafts.draft import DraftSentence, Manuscript
 from ..papers.drafts.reading import SUFFIXES, draft_of, read_draft
 from ..query.index import Index
+from ..query.opening import AnyIndex, opened
 from ..runs import SCHEMA, Ranking, Run
 from .draft_context import DraftContext, similarity
 from .inserting import insert
@@ -115,7 +117,8 @@ class DraftCitations(AsJson):
         return insert(self.path, self.draft, [(one.sentence, one.papers[0].key) for one in self.sentences])
 
 
-def suggest(index: Index, draft: str | Path, k: int = 3) -> DraftCitations:
+@checked
+def suggest(index: AnyIndex, draft: str | Path, k: int = 3) -> DraftCitations:
     """Suggest papers of an index for the sentences of a draft that have no citation and seem to need one.
 
     Example: `for one in sr.suggest(index, "draft.tex").sentences: print(one.sentence.line, [paper.key for paper in one.papers])`
@@ -134,10 +137,12 @@ def suggest(index: Index, draft: str | Path, k: int = 3) -> DraftCitations:
 
     >>> found = sr.suggest(index, "draft.txt")
     """
-    check_k(k)
+    check_count(k)
     is_file = isinstance(draft, Path) or ("\n" not in draft and draft.lower().endswith(SUFFIXES))
     path = Path(draft) if is_file else None
-    return suggest_for(index, draft_of(str(draft)) if path is None else read_draft(path), k, path)
+    document = draft_of(str(draft)) if path is None else read_draft(path)
+    with opened(index) as library:
+        return suggest_for(library, document, k, path)
 
 
 def suggest_for(index: Index, document: Manuscript, k: int = 3, path: Path | None = None) -> DraftCitations:

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..base.choices import Filter, FusionMethod, Mode, conditions
+from ..base.arguments import checked
+from ..base.choices import Filter, FusionMethod, Mode, check_count, conditions
 from ..base.forms import AsJson
-from ..base.types import Paper, Query, Rows, Vectors
+from ..base.types import Hit, Paper, Papers, Query, Rows, Vectors
 from ..matching.dense import vectors as dense
 from ..matching.dense.exact import score
 from ..matching.late import QueryTokens
@@ -28,6 +29,7 @@ from ..query.index import Index
 from ..query.narrowing import filters
 from ..query.narrowing.combining import Combination
 from ..query.narrowing.demands import Expression, Words, written
+from ..query.opening import AnyIndex, opened
 from ..query.ranking.leading import named_first
 
 WORDS_TO_TRY = 8
@@ -83,26 +85,29 @@ class Absence(AsJson):
     remedies: tuple[str, ...]
 
 
-def explain(index: Index, query: str | Query | Probe, ids: Sequence[str], *, filter: Filter = None) -> list[Explanation]:
+@checked
+def explain(index: AnyIndex, query: str | Query | Probe, ids: Papers, *, filter: Filter = None) -> list[Explanation]:
     """Explain papers' ranks for a query, among all papers that pass the filter and meet the query's demands.
 
     A `Probe` from an index's reader already contains its filter.
 
     Raises:
-        NotFound: an id is not in the index.
+        NoSuchPaper: an id is not in the index.
         InvalidRequest: as `Index.search`.
 
     >>> explained = sr.explain(index, "graph networks", ["p0007"])
     >>> explained[0].id
     'p0007'
     """
-    probe = query if isinstance(query, Probe) else index.reader.probes([query], index.modes[0], filter)[0]
-    return explain_rows(index, probe, index.snapshot.rows(ids))
+    with opened(index) as library:
+        probe = query if isinstance(query, Probe) else library.reader.probes([query], library.modes[0], filter)[0]
+        return explain_rows(library, probe, library.snapshot.rows(ids))
 
 
+@checked
 def why_not(
-    index: Index,
-    id: str,
+    index: AnyIndex,
+    id: str | Paper | Hit,
     query: str | Query,
     *,
     k: int = 10,
@@ -116,10 +121,15 @@ def why_not(
 
     >>> absence = sr.why_not(index, "p0007", "star dust")
     """
+    check_count(k)
+    with opened(index) as library:
+        return _why_not(library, int(library.named_rows([id])[0]), query, k, mode, filter, fusion)
+
+
+def _why_not(index: Index, row: int, query: str | Query, k: int, mode: Mode | None, filter: Filter, fusion: FusionMethod | None) -> Absence:
     chosen_mode = index.reader.mode_of(mode or index.modes[0], query)
     probe = index.reader.probes([query], index.modes[0], filter)[0]
     modes: Sequence[Mode] = [chosen_mode] if probe.lacks else index.modes
-    row = int(index.named_rows(id)[0])
     failures, others = _failures(index, query, row, filter)
     # a paper that may not answer is ranked as if it might, since lifting the restriction is a remedy
     open_probe = replace(probe, scope=others) if failures else probe

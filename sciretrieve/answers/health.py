@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.arguments import checked
 from ..base.forms import AsJson
 from ..base.types import Mask, Rows
 from ..papers.checks import DOUBTFUL, FIELDS, MISSING, Look
@@ -20,7 +21,7 @@ from ..protocols import Progress
 from ..query.citations.citation_graph import names_of, references_from
 from ..query.citations.cited_works import WorkNames, identified
 from ..query.ids import IdsAt
-from ..query.index import Index
+from ..query.opening import AnyIndex, opened
 from ..query.snapshot import Snapshot
 
 CHECKS = (*MISSING, *DOUBTFUL)
@@ -123,13 +124,14 @@ class Health(AsJson):
         }
 
 
-def health(index: Index, *, progress: Progress | bool = True) -> Health:
-    """Check the undeleted papers of an open index. Nothing is changed.
+@checked
+def health(index: AnyIndex, *, progress: Progress | bool = True) -> Health:
+    """Check the undeleted papers of an index. Nothing is changed.
 
     Papers are read a few thousand at a time. A few numbers per paper stay in memory, and none per reference.
 
     Args:
-        index: an open index, which needs neither vectors nor BM25.
+        index: an index, which needs neither vectors nor BM25.
         progress: receives progress; by default a progress bar on a terminal, False for none.
 
     Raises:
@@ -138,9 +140,9 @@ def health(index: Index, *, progress: Progress | bool = True) -> Health:
     >>> found = sr.health(index)
     >>> ids = found["no_abstract"].ids
     """
-    snapshot = index.snapshot
-    with shown(progress) as listener:
-        listener.start(len(index))
+    with shown(progress) as listener, opened(index) as library:
+        snapshot = library.snapshot
+        listener.start(len(library))
         masks: list[list[Mask]] = []
         keys: list[Rows] = [NO_ROWS]
         notices: list[str] = []
@@ -164,10 +166,18 @@ def health(index: Index, *, progress: Progress | bool = True) -> Health:
             counts, rows = _references(snapshot, names, listener)
             results.append((NOWHERE, rows))
         findings = [
-            Finding(look.name, look.label, look.remedy, rows, IdsAt(snapshot, rows), len(rows) / len(index)) for look, rows in results
+            Finding(
+                look.name,
+                look.label,
+                look.remedy,
+                rows,
+                IdsAt(snapshot, rows) if library is index else snapshot.ids(rows),
+                len(rows) / len(library),
+            )
+            for look, rows in results
         ]
-        generation = None if len(index.members) > 1 else snapshot.manifest.generation
-        return Health(index.path, generation, len(index), tuple(findings), counts)
+        generation = None if len(library.members) > 1 else snapshot.manifest.generation
+        return Health(library.path, generation, len(library), tuple(findings), counts)
 
 
 def _near_duplicates(snapshot: Snapshot, keys: Rows) -> Rows:

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..base.arguments import checked
 from ..base.forms import AsJson
 from ..base.types import Hit, Paper
 from ..matching.sharding import by_shard
 from ..papers.duplicates import groups
 from ..papers.references import Reference, reference_columns, references_of
 from ..query.index import Index
+from ..query.opening import AnyIndex, opened
 from ..query.ranking.linking import GRAPHED
 
 NEIGHBOURS = 5
@@ -57,14 +59,20 @@ class Profile(AsJson):
     sections: tuple[tuple[str, int | None], ...] = ()
 
 
-def profile(index: Index, name: str) -> Profile:
-    """Profile of the paper that a text names, as in `Index.papers`. Raises as `Index.papers` and `Index.similar`.
+@checked
+def profile(index: AnyIndex, name: str | Paper | Hit) -> Profile:
+    """Profile of a paper, which is named as in `Index.papers`. Raises as `Index.papers` and `Index.similar`.
 
     >>> profile = sr.profile(index, "p0007")
     >>> profile.paper.id
     'p0007'
     """
-    row = int(index.named_rows(name)[0])
+    with opened(index) as library:
+        return _profile(library, name)
+
+
+def _profile(index: Index, name: str | Paper | Hit) -> Profile:
+    row = int(index.named_rows([name])[0])
     (paper,) = index.snapshot.papers_at(np.array([row]))
     whole_name = index.snapshot.whole_names(np.array([row]))[0]
     copies = index.snapshot.whole_names(index.snapshot.copies(np.array([row]))[0])
@@ -74,7 +82,7 @@ def profile(index: Index, name: str) -> Profile:
         replace(hits[first - 1], rank=rank, also=tuple(hits[other - 1].id for other in others), also_in=_indexes(hits, others))
         for rank, (first, *others) in enumerate(works[:NEIGHBOURS], start=1)
     ]
-    citations = citations_of(index, whole_name) if index.snapshot.has_references and len(index) <= GRAPHED else None
+    citations = _citations_of(index, row) if index.snapshot.has_references and len(index) <= GRAPHED else None
     also = [*copies, *(hits[place - 1].name for place in own[1:])]
     sections: dict[str, int | None] = {}
     for passage in index.full_text(whole_name):
@@ -87,11 +95,12 @@ def _indexes(hits: Sequence[Hit], places: Sequence[int]) -> tuple[str, ...]:
     return tuple(name for place in places if (name := hits[place - 1].index) is not None)
 
 
-def citations_of(index: Index, id: str) -> CitationsOf:
+@checked
+def citations_of(index: AnyIndex, id: str | Paper | Hit) -> CitationsOf:
     """What a paper of an index cites, and what cites it.
 
     Raises:
-        NotFound: the index has no paper with this id.
+        NoSuchPaper: the index has no paper with this id.
         InvalidRequest: no column of the index has references.
 
     >>> papers = [{"id": "a", "title": "Graph networks"}, {"id": "b", "title": "Graph trees", "references": ["a"]}]
@@ -100,7 +109,11 @@ def citations_of(index: Index, id: str) -> CitationsOf:
     >>> [paper.id for paper in citations.cited_by]
     ['b']
     """
-    row = int(index.named_rows([id])[0])
+    with opened(index) as library:
+        return _citations_of(library, int(library.named_rows([id])[0]))
+
+
+def _citations_of(index: Index, row: int) -> CitationsOf:
     cited: dict[int | str, int | Reference] = {}
     for reference in _references(index, row):
         cited_row = index.snapshot.citations.names.row(reference.names)

@@ -15,17 +15,18 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from ..base.arguments import checked
 from ..base.choices import check_types
 from ..base.errors import CorruptData, InvalidRequest, NotFound, SciretrieveError, Unavailable
 from ..base.forms import AsJson
-from ..base.types import Hit
+from ..base.types import Hit, names_of
 from ..config import data_directory
 from ..files.appending import now
 from ..files.writing import claimed, make_folder, read_json, write_json
 from ..options import SearchOptions
-from ..protocols import Reranker
+from ..protocols import OwnReranker
 from ..query.index import Index
-from ..query.snapshot import as_ids
+from ..query.opening import AnyIndex, opened
 from ..runs import Run
 from . import overview
 from .answering import Answer, Request, lacks_meaning, plainly, searched
@@ -72,7 +73,7 @@ class SavedSearch(AsJson):
     def __str__(self) -> str:
         """The search in a few words."""
         request = self.request
-        what = request.query if request.query is not None else " ".join(["like", *as_ids(request.like), *filter(None, [request.text])])
+        what = request.query if request.query is not None else " ".join(["like", *names_of(request.like), *filter(None, [request.text])])
         return "; ".join([what, *request.options.filters])
 
 
@@ -106,7 +107,8 @@ class News(AsJson):
                 _write(_both(known, self.search))
 
 
-def save_search(index: Index, request: Request, name: str, *, reranker: str | None = None, encoder: str | None = None) -> SavedSearch:
+@checked
+def save_search(index: AnyIndex, request: Request, name: str, *, reranker: str | None = None, encoder: str | None = None) -> SavedSearch:
     """Save a request under a name. Papers in its present answer are not new later.
 
     Raises:
@@ -115,25 +117,27 @@ def save_search(index: Index, request: Request, name: str, *, reranker: str | No
 
     >>> search = sr.save_search(index, sr.Request("star dust", k=5), "stars")
     """
-    if len(index.names) > 1:
-        raise InvalidRequest("a saved search has one index; save it for each index")
-    kept = replace(request, facets=(), cluster=False, explain=False, options=replace(request.options, reranker=None))
-    search = SavedSearch(name, index.path.resolve(), kept, reranker, encoder, (), "")
-    _before(search)
-    asked = _after(search, index, request)
+    with opened(index) as library:
+        if len(library.names) > 1:
+            raise InvalidRequest("a saved search has one index; save it for each index")
+        kept = replace(request, facets=(), cluster=False, explain=False, options=replace(request.options, reranker=None))
+        search = SavedSearch(name, library.path.resolve(), kept, reranker, encoder, (), "")
+        _before(search)
+        asked = _after(search, library, request)
     with _turn():
         return _write(_both(_before(search), asked))
 
 
-def news(index: Index, search: SavedSearch, reranker: Reranker | None = None) -> News:
+@checked
+def news(index: AnyIndex, search: SavedSearch | str, reranker: OwnReranker | None = None) -> News:
     """Repeat a saved search, and find papers among its first k that match and were not among the first 1,000 of any earlier look.
 
     If the query only demands values of columns, such as an author, all matching papers count. Nothing is written; call `News.remember`
     after showing the papers.
 
     Args:
-        index: the search's index, open.
-        search: the saved search.
+        index: the search's index.
+        search: the saved search, or its name.
         reranker: the search's reranker, open, if it has one.
 
     Raises as `Index.search` and `Index.similar`.
@@ -141,6 +145,13 @@ def news(index: Index, search: SavedSearch, reranker: Reranker | None = None) ->
     >>> sr.news(index, sr.save_search(index, sr.Request("star dust"), "dust")).hits  # none since it was saved
     []
     """
+    known = search if isinstance(search, SavedSearch) else saved_search(search)
+    with opened(index) as library:
+        found = _news(library, known, reranker)
+        return found if library is index else replace(found, answer=replace(found.answer, run=found.answer.run.with_papers()))
+
+
+def _news(index: Index, search: SavedSearch, reranker: OwnReranker | None) -> News:
     request = search.request
     options = replace(request.options, reranker=reranker)
     seen = set(search.seen)
@@ -172,6 +183,7 @@ def saved_searches() -> list[SavedSearch]:
     return searches
 
 
+@checked
 def saved_search(name: str) -> SavedSearch:
     """A saved search. Raises NotFound, CorruptData, and Unavailable if the file may not be read.
 

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..base.choices import check_count
 from ..base.types import Paper, Rows
 from ..files.schema import integers, texts
 from ..matching.lexical.words import spaced
-from ..options import check_k
 from ..papers.folding import fold
 from ..query.index import Index
 from .authors import WORD, Author, authors_of
@@ -50,7 +50,7 @@ def suggest(index: Index, text: str, k: int = 8) -> Suggestions:
     Titles must contain all words; the last word may be unfinished. Titles that begin with the text come first, then titles that contain it
     literally; ties go to the shortest. Fewer than two letters give no suggestions. Raises InvalidRequest for a k below 1.
     """
-    check_k(k)
+    check_count(k)
     words = WORD.findall(spaced(fold(text[:LONGEST])))
     if sum(map(len, words)) < FEWEST_LETTERS:
         return Suggestions()

@@ -4,12 +4,13 @@ their declared types and bounds."""
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from inspect import cleandoc
 from numbers import Integral, Real
-from pathlib import PurePath
+from os import PathLike
+from pathlib import Path, PurePath
 from reprlib import repr as shortened
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -105,6 +106,12 @@ def check_choice(kind: str, value: str, choices: Sequence[str]) -> None:
         raise UnknownName(kind, str(value), choices)
 
 
+def check_count(value: int, name: str = "k", least: int = 1) -> None:
+    """Raise InvalidRequest unless a number is whole and at least `least`."""
+    if not _is(value, int) or value < least:
+        raise InvalidRequest(f"{name} must be a whole number, at least {least}, not {shortened(value)}")
+
+
 def check_types(options: Any) -> None:
     """Check a dataclass of options against the declared types of its fields.
 
@@ -120,13 +127,15 @@ def check_types(options: Any) -> None:
 def check_value(name: str, value: Any, types: Sequence[Any], help: Help | None) -> None:
     """Check the value of an option. Raises as `check_types`."""
     if any(_is(value, kind) for kind in types):
+        if Path in types and isinstance(value, str) and "\0" in value:
+            raise InvalidRequest(f"{name} is no path, since it has a null character: {shortened(value)}")
         if help is not None and isinstance(value, Real) and not isinstance(value, bool):
             help.check(name, value)
         return
     choices = next((get_args(kind) for kind in types if get_origin(kind) is Literal), None)
     if choices is not None and isinstance(value, str):
         raise UnknownName(name, value, choices)
-    wanted = " or ".join(choices or [_WORDS.get(kind, f"a {kind.__name__}") for kind in types if kind is not type(None)])
+    wanted = " or ".join(choices or dict.fromkeys([_word(kind) for kind in types if kind is not type(None)]))
     raise InvalidRequest(f"{name} is {wanted}, not {shortened(value)}")
 
 
@@ -135,16 +144,42 @@ _WORDS: dict[Any, str] = {
     float: "a number",
     bool: "True or False",
     str: "a string",
+    PathLike: "a path",
+    Path: "a path",
+    Mapping: "a dict",
+    Callable: "a function",
     Sequence[str]: "a list of strings",
 }
 """Names of types in messages."""
+
+
+def _word(kind: Any) -> str:
+    """A type in a message."""
+    kind = kind if kind in _WORDS else get_origin(kind) or kind
+    if kind is Sequence:
+        return "a list"
+    return _WORDS.get(kind) or f"{'an' if kind.__name__[0] in 'AEIOU' else 'a'} {kind.__name__}"
+
+
+def is_checkable(kind: Any) -> bool:
+    """Whether values can be told to have a type. An interface says what they must be able to do."""
+    origin = get_origin(kind)
+    if origin is Sequence:
+        return all(map(is_checkable, kinds_of(*get_args(kind))))
+    if origin is None:
+        return isinstance(kind, type) and kind is not object and not getattr(kind, "_is_protocol", False)
+    return origin in (Literal, Mapping, Callable, PathLike)
+
+
+LATER = {"OwnReranker": object, "AnyEncoder": str | object}
+"""Types that are only known to type checkers."""
 
 
 @cache
 def options_of(options_class: type) -> Mapping[str, Any]:
     """Types of a class's fields, with their help. Rerankers and encoders that are no names are only checked by type checkers, since
     importing their protocols would load NumPy."""
-    return get_type_hints(options_class, localns={"Reranker": object, "AnyEncoder": str | object}, include_extras=True)
+    return get_type_hints(options_class, localns=LATER, include_extras=True)
 
 
 @cache
@@ -192,8 +227,9 @@ def _is(value: object, kind: Any) -> bool:
     """Whether a value has a type. A string is no list of strings, True is no number, and NumPy's numbers are numbers."""
     if get_origin(kind) is Literal:
         return isinstance(value, str) and value in get_args(kind)
-    if kind == Sequence[str]:
-        return isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(item, str) for item in value)
+    if get_origin(kind) is Sequence:
+        kinds = kinds_of(*get_args(kind))
+        return isinstance(value, Sequence) and not isinstance(value, str) and all(any(_is(item, one) for one in kinds) for item in value)
     if kind in (int, float):
         return isinstance(value, Integral if kind is int else Real) and not isinstance(value, bool)
-    return isinstance(value, kind)
+    return isinstance(value, PathLike if kind is Path else get_origin(kind) or kind)

@@ -9,6 +9,7 @@
     │   ├── EncoderMismatch names both encoders
     │   └── BadPaper        a row of a corpus that `strict` refuses
     ├── NotFound            no such index, file or paper         exit 2
+    │   ├── NoSuchIndex     lists those that there are
     │   └── NoSuchPaper     a KeyError, too, for `index["id"]`
     ├── CorruptData         a file is damaged or has another     exit 3
     │                       format version
@@ -19,14 +20,20 @@
         ├── ResultAwaited   says how another program computes it
         └── TimedOut        nobody waits for the result any more
 
-The command line and every other front end map the four classes directly under the root, and only those. Python catches them, and IndexBusy,
-as `sr.InvalidRequest` and so on.
+    UserWarning
+    ├── RowsRejected        rows of a corpus are left out
+    └── WordsAlone          an index with vectors is searched by BM25 alone
+
+Python has them all as `sr.NoSuchPaper` and so on. The command line and every other front end map the four classes directly under the root,
+and only those.
 Constructor arguments stay in `args`, so that errors survive pickling between processes.
 """
 
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable
 
 
@@ -55,8 +62,12 @@ class NotFound(SciretrieveError):
     exit_code = 2
 
 
+class NoSuchIndex(NotFound):
+    """There is no index at a path or with a name, it is not finished, or it has no such generation."""
+
+
 class NoSuchPaper(NotFound, KeyError):
-    """No paper of an index has the id. `index["id"]` raises it, as Python's mappings raise KeyError."""
+    """No paper of an index has the id or name. It is a KeyError, since `index["id"]` raises it."""
 
     __str__ = Exception.__str__  # KeyError would show its argument's repr
 
@@ -183,6 +194,18 @@ class EncoderMismatch(InvalidRequest):
         return (
             f"the index was built with the encoder {built_with}, and {requested} here differs in its {what}; their vectors do not compare"
         )
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn, at the line outside this package that led here."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("sciretrieve."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+class RowsRejected(UserWarning):
+    """Warning: rows of a corpus could not be read and are left out. The message names the first, and the file that lists all."""
 
 
 class WordsAlone(UserWarning):

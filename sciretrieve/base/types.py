@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from reprlib import repr as shortened
 from textwrap import shorten
 from typing import Any, Literal, TypeAlias
 
@@ -271,6 +273,39 @@ class Hit(AsJsonLine):
         scores, also = dict(self.scores), list(self.also)
         passage = {} if self.passage is None else {"passage": self.passage.to_dict()}
         return {"rank": self.rank, "score": self.score, **paper, **where, "scores": scores, "also": also, **passage, "extra": extra}
+
+
+Papers: TypeAlias = str | Paper | Hit | Passage | Sequence[str | Paper | Hit | Passage]
+"""One paper or several of an index: ids or other names, or objects."""
+
+
+def names_of(papers: Papers) -> list[str]:
+    """The names of papers, in order. A single text is one name, not its letters. Raises InvalidRequest for other values."""
+    one = (str, Paper, Hit, Passage)
+    if not isinstance(papers, Iterable | Paper | Hit | Passage):
+        raise InvalidRequest(f"ids of papers are a string or a list of strings, not {papers!r}")
+    return [_name_of(paper) for paper in ([papers] if isinstance(papers, one) else papers)]
+
+
+def _name_of(paper: str | Paper | Hit | Passage) -> str:
+    if isinstance(paper, Paper):
+        return paper.id
+    name = paper.name if isinstance(paper, Hit) else paper.paper_name if isinstance(paper, Passage) else paper
+    if not isinstance(name, str):
+        raise InvalidRequest(f"the id must be a string, not {shortened(name)}")
+    return name
+
+
+def rows_in(given: Any, beyond: int) -> Rows:
+    """Rows from user code, as an array. Raises InvalidRequest unless they are a list of whole numbers from 0 and below `beyond`."""
+    rows = np.empty(())
+    with suppress(ValueError):  # of lists of different lengths
+        rows = np.asarray(given)
+    if rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iu"):
+        raise InvalidRequest(f"rows are a list of whole numbers, as from `index.matching`, not {shortened(given)}")
+    if len(wrong := rows[(rows < 0) | (rows >= beyond)]):
+        raise InvalidRequest(f"there is no row {wrong[0]}; rows are counted from 0, and the last is {beyond - 1:,}")
+    return rows.astype(np.int64, copy=False)
 
 
 def name_in(index: str | None, id: str) -> str:

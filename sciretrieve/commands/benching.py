@@ -35,7 +35,7 @@ def bench(
     from ..files.figures import check_plot
     from ..matching.dense.ann import NAMED
     from ..query.opening import open_index
-    from ..studies.dense_types import benches, plot
+    from ..studies.dense_types import benches
 
     for target in output or ():
         check_plot(target)
@@ -62,7 +62,7 @@ def bench(
                 "* Pareto-optimal: nothing finds as much in less time"
             )
             for target in output or ():
-                plot(done, target)
+                done.plot(target)
                 console.note(f"plot: {target}")
 
 

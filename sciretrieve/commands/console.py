@@ -9,6 +9,7 @@ import shutil
 import signal
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -16,6 +17,7 @@ from typing import Any
 
 import typer
 
+from ..base.errors import RowsRejected
 from ..base.wording import as_json, duration_text, printable, without_controls
 from ..progress import ProgressBar
 
@@ -115,6 +117,7 @@ class Console:
 
     def __init__(self, *, reports_rejected: bool = False) -> None:
         """`reports_rejected`: whether the command itself reports rejected rows, which are logged otherwise."""
+        warnings.simplefilter("ignore", RowsRejected)  # they are logged, or reported
         if self.is_quiet or reports_rejected:
             logging.getLogger("sciretrieve.papers.corpora.rejections").setLevel(logging.ERROR)
         if not self.is_quiet:

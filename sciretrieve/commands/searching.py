@@ -98,9 +98,8 @@ class Shown:
         request = Request(**asked, k=self.k, **views)
         whole_answer = answer(index, request)
         seconds = time.perf_counter() - start
-        if (reranker := request.options.reranker) is not None:
-            depth = request.options.rerank_depth
-            console.note(f"the first {depth:,} papers ordered by {reranker.name}, {duration_text(seconds)} in all")
+        if request.options.reranker is not None:
+            console.note(f"the first {request.options.rerank_depth:,} papers ordered by {rerank}, {duration_text(seconds)} in all")
         if self.append is not None:
             cited([hit.paper for hit in whole_answer.hits], self.append, console)
         _print(index, replace(whole_answer, seconds=seconds), self.format, fields, console)

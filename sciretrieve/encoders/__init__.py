@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..base.arguments import checked
 from ..base.choices import Device, PoolingName, Precision
 from ..base.errors import CorruptData, InvalidRequest
 from ..protocols import AnyEncoder, Encoder
@@ -29,6 +30,7 @@ from .text_encoder import TextEncoder, from_identity
 sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
 
 
+@checked
 def load_encoder(
     name: str,
     *,

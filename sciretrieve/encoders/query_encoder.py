@@ -45,6 +45,11 @@ class QueryEncoder:
         self._lacks: dict[SideName, str] = {}
         self._checking = RLock()
 
+    @property
+    def given(self) -> Encoder | None:
+        """The encoder that is used in place of the index's own."""
+        return self._given
+
     def fits(self, built: Mapping[str, Any] | None) -> bool:
         """Whether it also encodes the queries of another generation, with these facts in its manifest."""
         return same_vectors(built, self._built)

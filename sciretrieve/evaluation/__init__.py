@@ -2,6 +2,8 @@
 
 from ..metrics.judgements import read_qrels, read_runs, read_scores
 from ..metrics.naming import parse_measure
+from ..options import EvaluationOptions
+from . import builders
 from .benchmark_catalogue import CATALOGUE, SUITES, find_benchmark
 from .benchmark_specs import Benchmark, Suite
 from .modes import ModesReport, evaluate_modes
@@ -15,12 +17,14 @@ __all__ = [
     "CATALOGUE",
     "SUITES",
     "Benchmark",
+    "EvaluationOptions",
     "ModesReport",
     "Pool",
     "Report",
     "Suite",
     "SuiteReport",
     "TrainingsReport",
+    "builders",
     "compare_trainings",
     "evaluate",
     "evaluate_modes",

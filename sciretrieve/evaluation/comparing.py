@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
@@ -15,7 +15,7 @@ from ..base.choices import check_choice
 from ..base.errors import InvalidRequest
 from ..base.forms import AsJson, AsTable
 from ..base.wording import counted
-from ..metrics.judgements import Qrels, check_ids, read_qrels, read_runs
+from ..metrics.judgements import Qrels, RunScores, check_ids, check_judgements, read_qrels, read_runs
 from ..metrics.measures import Evaluator, QueryCounts
 from ..metrics.naming import parse_measure
 from ..metrics.significance import CORRECTIONS, FEW, LEVEL, Comparison, Correction, Variance, compare, interval, needed_text, variance
@@ -160,17 +160,39 @@ def compare_runs(
     Raises:
         InvalidRequest: fewer than two runs, no judgements, an unknown correction, or a run without any judged query or paper.
     """
-    if len(paths) < 2:
+    judgements, query_texts = judgements_of(qrels, benchmark, data, split)
+    return compare_scores(read_runs(paths), judgements, measures, str(qrels or benchmark), query_texts, correction)
+
+
+def compare_scores(
+    runs: Mapping[str, RunScores],
+    judgements: Qrels,
+    measures: Sequence[str],
+    judge: str,
+    query_texts: Mapping[str, str],
+    correction: Correction,
+) -> RunComparison:
+    """Compare runs by name. `judge` names the judgements in messages. Raises as `compare_runs`."""
+    evaluator = Evaluator(judgements, [parse_measure(name) for name in measures])
+    for name, run in runs.items():
+        check_ids(run, name, judgements, judge)
+    values = {name: evaluator.complete(evaluator.per_query(run)) for name, run in runs.items()}
+    counts = [evaluator.counts(run) for run in runs.values()]
+    return compare_values(values, list(map(str, evaluator.measures)), counts, query_texts, correction)
+
+
+def compare_values(
+    runs: Mapping[str, dict[str, dict[str, float]]],
+    names: list[str],
+    counts: list[QueryCounts],
+    query_texts: Mapping[str, str],
+    correction: Correction,
+) -> RunComparison:
+    """Compare runs by the values of some measures, {run: {query: {measure: value}}}, for the same queries. Raises as `compare_runs`."""
+    if len(runs) < 2:
         raise InvalidRequest("compare needs two runs or more")
     check_choice("correction", correction, tuple(CORRECTIONS))
-    judgements, query_texts = _judgements(qrels, benchmark, data, split)
-    parsed_measures = [parse_measure(name) for name in measures]
-    names = [str(measure) for measure in parsed_measures]
-    evaluator = Evaluator(judgements, parsed_measures)
-    runs = read_runs(paths)
-    for path, run in zip(paths, runs.values(), strict=True):
-        check_ids(run, path, judgements, qrels or benchmark)
-    per_query = [evaluator.complete(evaluator.per_query(run)) for run in runs.values()]
+    per_query = list(runs.values())
     values = {name: np.array([[row[name] for row in rows.values()] for rows in per_query]) for name in names}
     means = [{name: float(values[name][place].mean()) for name in names} for place in range(len(runs))]
     pairs = [{name: compare(values[name][0], values[name][place]) for name in names} for place in range(1, len(runs))]
@@ -178,15 +200,19 @@ def compare_runs(
     randomised = iter(CORRECTIONS[correction]([pair.p_randomisation for pair in flat_pairs]))
     student = iter(CORRECTIONS[correction]([pair.p_t for pair in flat_pairs]))
     comparisons = [{name: (pair, next(randomised), next(student)) for name, pair in row.items()} for row in pairs]
-    is_analysed = len(paths) > 2 and len(per_query[0]) > 1
+    is_analysed = len(runs) > 2 and len(per_query[0]) > 1
     variances = {name: variance(values[name]) for name in names} if is_analysed else {}
-    counts = [evaluator.counts(run) for run in runs.values()]
-    return RunComparison(list(runs), names, means, comparisons, per_query, query_texts, variances, counts, correction)
+    return RunComparison(list(runs), names, means, comparisons, per_query, dict(query_texts), variances, counts, correction)
 
 
-def _judgements(qrels: Path | None, benchmark: str | None, data: Path | None, split: str | None) -> tuple[Qrels, dict[str, str]]:
+def judgements_of(
+    qrels: str | Path | Qrels | None, benchmark: str | None, data: str | Path | None, split: str | None
+) -> tuple[Qrels, dict[str, str]]:
+    """Judgements as given, from a file, or of a benchmark, with its queries' texts. Raises as `compare_runs`."""
+    if isinstance(qrels, Mapping):
+        return check_judgements(qrels), {}
     if qrels is not None:
-        return read_qrels(qrels), {}
+        return read_qrels(Path(qrels)), {}
     if benchmark is None:
         raise InvalidRequest("name judgements with `qrels`, or a benchmark with `benchmark` and `data`")
     spec = find_benchmark(benchmark)

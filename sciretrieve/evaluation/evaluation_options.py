@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from ..base.choices import check_choice
 from ..metrics.naming import parse_measure
 from ..options import EvaluationOptions
 from ..options.keywords import EvaluationKeywords
-from ..storage.finding import chosen
+from ..storage.finding import folder_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +28,14 @@ class EvaluationRequest(EvaluationOptions):
 
 
 def make_request(benchmark: str, data: str | Path | None, options: EvaluationKeywords) -> EvaluationRequest:
-    """A request from keyword arguments; the index may be named as in commands, see `storage.finding.chosen`.
+    """A request from keyword arguments; the index may be named as in commands, or open.
 
     Raises UnknownName for an unknown option, NotFound for a missing index, and as `EvaluationRequest`.
     """
     names = [field.name for field in fields(EvaluationRequest)]
     for name in options:
         check_choice("option", name, names)
+    values: dict[str, Any] = {**options}
     if (index := options.get("index")) is not None:
-        options = {**options, "index": chosen(index).path}
-    return EvaluationRequest(benchmark, data, **options)
+        values["index"] = folder_of(index)
+    return EvaluationRequest(benchmark, data, **values)

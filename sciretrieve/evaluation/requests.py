@@ -12,10 +12,11 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from ..base.arguments import checked
 from ..base.choices import DEFAULT_ENCODER
 from ..base.errors import IndexExists, InvalidRequest, NotFound
 from ..base.wording import counted
-from ..encoders import load_encoder
+from ..encoders import adopted, load_encoder
 from ..encoders.stored import StoredVectors
 from ..encoders.torch_runtime import check_device, has_cuda
 from ..lifecycle import build
@@ -28,7 +29,7 @@ from ..options import BuildSettings, EvaluationOptions
 from ..options.keywords import EvaluationKeywords
 from ..papers.corpora import PaperCorpus
 from ..progress import shown
-from ..protocols import Progress, Reranker
+from ..protocols import Encoder, Progress, Reranker
 from ..query.index import Index
 from ..query.opening import open_index
 from ..query.ranking.reranking import EncoderReranker, open_reranker
@@ -49,6 +50,7 @@ LONGEST_NAME = 200
 """The longest name of a folder; longer ones keep their beginning and a digest of the whole. File systems take 255 bytes."""
 
 
+@checked
 def evaluate(
     benchmark: str,
     data: str | Path | None = None,
@@ -66,8 +68,8 @@ def evaluate(
         output: a folder for the run, per-query scores, the report and a receipt.
         progress: a listener for progress; by default a bar on a terminal or in a notebook, False for none.
         workers: a cluster whose nodes search the `index`; figures are the same as on one machine.
-        options: the system (an `encoder` by name, an `index` by name or open, or a file of `embeddings` or `scores`), the options of the
-            run and the measures: the other fields of `sciretrieve.evaluation.evaluation_options.EvaluationRequest`, with their defaults.
+        options: the system (an `encoder` by name, loaded or your own, an `index` by folder, by name or open, or a file of `embeddings` or
+            `scores`), the options of the run and the measures: the fields of `sr.evaluation.EvaluationOptions`, with their defaults.
 
     Raises:
         UnknownName, InvalidRequest, NotFound: there is no such benchmark, option, system or file, or a file is invalid.
@@ -83,12 +85,14 @@ def evaluate(
         if workers is not None or len(opened.members) > 1:
             raise InvalidRequest(f"give the folder of one index in place of {opened!r}: a cluster opens it itself, and searches only one")
         options = {**options, "index": opened.path}
-    if not isinstance(options.get("encoder"), str | None):
-        raise InvalidRequest("`encoder` is a name here; build an index of the benchmark's papers with yours, and give that: `index=index`")
+    given: Any = options.get("encoder")
+    own = None if isinstance(given, str | None) else adopted(given)
+    if own is not None:
+        options = {**options, "encoder": own.name}
     request = make_request(benchmark, data, options)
     with shown(progress) as listener:
         target = Path(output) if output is not None else None
-        return _evaluated(request, target, listener, workers, opened if isinstance(opened, Index) else None)[0]
+        return _evaluated(request, target, listener, workers, opened if isinstance(opened, Index) else None, own)[0]
 
 
 def replay(receipt: Path, progress: Progress | bool = True, workers: RayWorkers | None = None) -> tuple[Report, list[str]]:
@@ -112,13 +116,19 @@ def replay(receipt: Path, progress: Progress | bool = True, workers: RayWorkers 
 
 
 def _evaluated(
-    request: EvaluationRequest, output: Path | None, progress: Progress, workers: RayWorkers | None, opened: Index | None = None
+    request: EvaluationRequest,
+    output: Path | None,
+    progress: Progress,
+    workers: RayWorkers | None,
+    opened: Index | None = None,
+    own: Encoder | None = None,
 ) -> tuple[Report, list[Material]]:
-    """Carry out a request, see `evaluate`, and return what was read, too. `opened` is its index, if already open."""
+    """Carry out a request, see `evaluate`, and return what was read, too. `opened` is its index, if already open; `own` its encoder, if
+    given as an object."""
     if workers is not None and request.index is None:
         raise InvalidRequest("a cluster searches an index that is there already; name it with `index`, or leave out `workers`")
     spec, materials = read_for(request)
-    return measure(request, spec, materials, output, progress, workers, opened=opened), materials
+    return measure(request, spec, materials, output, progress, workers, opened=opened, own=own), materials
 
 
 def measure(
@@ -130,6 +140,7 @@ def measure(
     workers: RayWorkers | None = None,
     shared: SharedWork | None = None,
     opened: Index | None = None,
+    own: Encoder | None = None,
 ) -> Report:
     """Carry out a request for a benchmark already read. Raises as `evaluate`.
 
@@ -151,7 +162,7 @@ def measure(
     elif opened is None and request.index is not None:
         index_context = open_index(request.index, workers=workers)
     with index_context as index:
-        report = _measured(request, spec, split, materials, index, output, progress, shared)
+        report = _measured(request, spec, split, materials, index, output, progress, shared, own)
     report = replace(report, notes=[*report.notes, *_of_self_matches(request, report, own_drop_self)])
     if shared is not None:
         report = replace(report, times={})
@@ -183,11 +194,12 @@ def _measured(
     output: Path | None,
     progress: Progress,
     shared: SharedWork | None,
+    own: Encoder | None,
 ) -> Report:
     """The report of a system on sets already read."""
     times = Times()
     listener = TimedBuild(progress, times)
-    systems = {material.name: _system(request, spec, material, opened_index, listener, shared) for material in materials}
+    systems = {material.name: _system(request, spec, material, opened_index, listener, shared, own) for material in materials}
     first_system = next(iter(systems.values()))
     notes = [note for material in materials for note in material.notes]
     if missing := [name for material in materials for name in material.missing]:
@@ -258,7 +270,13 @@ def _check_prediction(request: EvaluationRequest, spec: Benchmark, what: str) ->
 
 
 def _system(
-    request: EvaluationRequest, spec: Benchmark, material: Material, opened: Index | None, listener: TimedBuild, shared: SharedWork | None
+    request: EvaluationRequest,
+    spec: Benchmark,
+    material: Material,
+    opened: Index | None,
+    listener: TimedBuild,
+    shared: SharedWork | None,
+    own: Encoder | None,
 ) -> System:
     """The system for a set; the building of its index, and its answers, are timed."""
     times = listener.times
@@ -271,7 +289,7 @@ def _system(
         queries = StoredVectors(Path(request.query_embeddings)) if request.query_embeddings else None
         about = {"embeddings": str(papers.path), "dim": papers.dim} | ({"query_embeddings": str(queries.path)} if queries else {})
         return Dense(papers.path.name, StoredSpace(papers, queries, material), about, _device(request), times)
-    index = opened if opened is not None else _index(request, spec, material, listener, shared)
+    index = opened if opened is not None else _index(request, spec, material, listener, shared, own)
     index = index if shared is None else shared.index(index)
     encoder = index.snapshot.encoder
     if request.mode == "dense" and encoder is not None and request.knob is None:
@@ -353,12 +371,16 @@ def _cut(system: System, material: Material) -> list[str]:
     return [f"{index.snapshot.manifest.truncated:,} of the {len(index):,} papers of {material.name} are longer than {limit}"]
 
 
-def _index(request: EvaluationRequest, spec: Benchmark, material: Material, progress: Progress, shared: SharedWork | None) -> Index:
+def _index(
+    request: EvaluationRequest, spec: Benchmark, material: Material, progress: Progress, shared: SharedWork | None, own: Encoder | None
+) -> Index:
     """The index of a set's papers, built if it does not exist yet."""
     name = None if request.mode == "bm25" else request.encoder or DEFAULT_ENCODER
-    adapter, query_adapter = sides.tasks_for(name, spec.kind, request.adapter, request.query_adapter) if name else (None, None)
+    is_named = name is not None and own is None
+    adapter, query_adapter = sides.tasks_for(name, spec.kind, request.adapter, request.query_adapter) if name and is_named else (None, None)
     templates = _digest_of(repr((request.template, request.query_template))) if request.template or request.query_template else None
-    words = [material.name, *(word for word in (name, adapter, query_adapter, request.pooling, templates) if word)]
+    digest = None if own is None else _digest_of(repr(own.identity()))
+    words = [material.name, *(word for word in (name, digest, adapter, query_adapter, request.pooling, templates) if word)]
     name_of = "-".join(words if name else [material.name, "bm25"])
     slug = re.sub(r"[^\w.-]+", "-", name_of, flags=re.ASCII).strip("-")
     folder = Path(request.cache) / (slug if len(slug) <= LONGEST_NAME else f"{slug[:LONGEST_NAME]}-{_digest_of(name_of)}")
@@ -368,7 +390,7 @@ def _index(request: EvaluationRequest, spec: Benchmark, material: Material, prog
     folder.parent.mkdir(parents=True, exist_ok=True)
     progress.note(f"the papers of {material.name} are indexed in {folder}")
     settings = BuildSettings(
-        encoder=name,
+        encoder=own if name and own is not None else name,
         adapter=adapter,
         query_adapter=query_adapter,
         bare_titles=spec.protocol.bare_titles,

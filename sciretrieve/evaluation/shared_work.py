@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..base.choices import Filter, Mode
-from ..base.types import Query, Rows, Vectors
+from ..base.types import Papers, Query, Rows, Vectors
 from ..matching.search import Candidates, Probe, Searcher
 from ..query.index import Index
 from ..query.reading.reader import Reader
@@ -74,8 +74,8 @@ class RememberingReader(Reader):
         vectors: Vectors | None = None,
         late: bool | None = None,
         *,
-        like: str | Sequence[str] = (),
-        unlike: str | Sequence[str] = (),
+        like: Papers = (),
+        unlike: Papers = (),
         among: Rows | None = None,
     ) -> list[Probe]:
         """See `Reader.probes`; given vectors must always be the same for the same queries."""

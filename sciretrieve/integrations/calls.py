@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any, Unpack
 
+from ..base.choices import check_count
 from ..base.errors import InvalidRequest
 from ..base.types import Hit, Paper
-from ..options import SearchOptions, changed, check_k
+from ..options import SearchOptions, changed
 from ..options.keywords import SearchKeywords
 from ..query.index import Index
 
@@ -44,7 +45,7 @@ def kept(index: Index, k: int, options: SearchOptions, changes: SearchKeywords) 
     """What a retriever is made with, by its attributes' names. Raises InvalidRequest for invalid values and unknown options."""
     if not isinstance(index, Index):
         raise InvalidRequest(f"a retriever's index is an open one, as `sr.open(path)` gives it, not {index!r}")
-    check_k(k)
+    check_count(k)
     return {"index": index, "k": k, "options": narrowed(options, changes)}
 
 

@@ -62,7 +62,7 @@ class TextFinder:
             self.attached = _in_column(str(source), self.snapshot)
         elif (folder / ZOTERO).is_file():
             self._in_zotero(folder / ZOTERO)
-        elif folder.is_dir():
+        elif str(source) and folder.is_dir():
             self._by_files({path: AttachedText(path) for path in files_of(folder)})
         else:
             what = "Zotero's data is not in your home; name its folder" if str(source) == "zotero" else "and no column of the papers either"

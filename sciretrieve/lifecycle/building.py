@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from ..base.arguments import checked
 from ..base.choices import Metric
 from ..base.errors import CorruptData, IndexExists, InvalidRequest, SciretrieveError
 from ..base.once import once
@@ -50,6 +51,7 @@ PLAN = ("command", "format", "settings", "encoder", "analyzer")
 LIBRARIES = ("adapters", "faiss-cpu", "numpy", "openvino", "pyarrow", "PyStemmer", "tokenizers", "torch", "transformers")
 
 
+@checked
 def build(
     corpus: Sources | Corpus,
     into: str | Path,

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 import pyarrow as pa
 
+from ..base.arguments import checked
 from ..base.choices import Metric
 from ..base.errors import InvalidRequest
 from ..base.forms import AsJson
@@ -93,6 +94,7 @@ class Estimate(AsJson):
     memory: int
 
 
+@checked
 def estimate(
     corpus: Sources | Corpus,
     settings: BuildSettings = BuildSettings(),

@@ -9,8 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..base.arguments import checked
 from ..base.errors import InvalidRequest
-from ..base.types import Paper, Rows
+from ..base.types import Paper, Rows, rows_in
 from ..base.wording import cell, plain, without_controls
 from ..files.csv_files import csv_rows
 from ..files.schema import booleans, common_schema, conform
@@ -22,6 +23,7 @@ from ..matching.scope import Scope
 from ..matching.sharding import by_shard
 from ..papers.bibliographies import bibtex_entries, csl_items, endnote_records, ris_records
 from ..query.index import Index
+from ..query.opening import AnyIndex, opened
 
 BLOCK = 65_536
 NAME = pa.field("index", pa.string())
@@ -38,8 +40,9 @@ ORIGINALS = {bibtex_entries.ENTRY, bibtex_entries.PARENTS, ris_records.RECORD, c
 """Columns with papers' original records, which repeat other columns in another form."""
 
 
-def export(index: Index, target: Path, dense: str = "flat", rows: Rows | None = None) -> list[Path]:
-    """Write an index's papers and vectors to `target`. Returns the files written.
+@checked
+def export(index: AnyIndex, target: str | Path, dense: str = "flat", rows: Rows | None = None) -> list[Path]:
+    """Write an index's papers and vectors to a file. Returns the files written.
 
     All undeleted papers are written, or those at `rows`, for example from `Index.matching`; always in the index's order. For several
     indexes, tables have the column `index`, and lists of ids contain INDEX:ID.
@@ -54,8 +57,17 @@ def export(index: Index, target: Path, dense: str = "flat", rows: Rows | None = 
     Raises:
         InvalidRequest: the suffix is unknown, the directory does not exist, the index lacks vectors or has vectors by several encoders,
             there are too few for the FAISS index, or `dense` is given for another suffix.
+
+    >>> [path.name for path in sr.export("indexes/papers", "papers.bib")]
+    ['papers.bib']
     """
-    check_parent(target)
+    path = Path(target)
+    check_parent(path)
+    with opened(index) as library:
+        return _export(library, path, dense, None if rows is None else rows_in(rows, library.snapshot.rows_beyond))
+
+
+def _export(index: Index, target: Path, dense: str, rows: Rows | None) -> list[Path]:
     if target.suffix not in (*SUFFIXES, *BIBLIOGRAPHIES):
         raise InvalidRequest(
             f"cannot export to {target.name}: name a .parquet file (papers and vectors), a .csv file (papers), a .bib, .ris, .json or .xml "

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
+from ..base.arguments import checked
 from ..base.choices import Device
 from ..base.errors import InvalidRequest
 from ..base.forms import AsJson
@@ -30,9 +31,10 @@ from ..papers.fulltext.attachments import AttachedText, documents_of
 from ..papers.fulltext.document import Document
 from ..papers.fulltext.reading import passages
 from ..progress import shown
-from ..protocols import AnyEncoder, Encoder, Progress
+from ..protocols import AnyEncoder, Encoder, IndexPlace, Progress
 from ..query.snapshot import Snapshot
 from ..storage.commits import Change, current_passages, next_generation, publish
+from ..storage.finding import encoder_for, folder_of
 from ..storage.fulltext import FULLTEXT, WORK, named_generation, passage_id
 from ..storage.manifest import MANIFEST, Manifest, read_manifest
 from ..storage.sweeping import sweep
@@ -82,8 +84,9 @@ class FullTexts(AsJson):
     bytes: int = 0
 
 
+@checked
 def add_full_texts(
-    source: str | Path, index: str | Path, *, encoder: AnyEncoder | None = None, device: Device = "auto", progress: Progress | bool = True
+    source: str | Path, index: IndexPlace, *, encoder: AnyEncoder | None = None, device: Device = "auto", progress: Progress | bool = True
 ) -> FullTexts:
     """Read the full texts of an index's papers. Files that were read before and have not changed since are left alone.
 
@@ -104,7 +107,7 @@ def add_full_texts(
     >>> read.papers
     1
     """
-    directory = Path(index)
+    directory, encoder = folder_of(index), encoder_for(index, encoder)
     Snapshot.of(directory).close()
     with shown(progress) as listener, write_lock(directory):
         with Snapshot.of(directory) as snapshot:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ..base.arguments import checked
 from ..base.errors import InvalidRequest
 from ..base.forms import AsJson
 from ..base.types import Vectors
@@ -32,9 +33,10 @@ from ..matching.late import Packing
 from ..matching.lexical import FieldsBuilder
 from ..matching.lexical.postings import write_postings
 from ..progress import shown
-from ..protocols import Advance, Progress, ignore_advance
+from ..protocols import Advance, IndexPlace, Progress, ignore_advance
 from ..query.snapshot import Snapshot
 from ..storage.commits import Change, IndexSettings, commit, current_passages, next_generation, publish
+from ..storage.finding import folder_of
 from ..storage.fulltext import FULLTEXT, named_generation
 from ..storage.manifest import FORMAT, Manifest, ShardFacts, read_manifest
 from ..storage.pending import KINDS, Pending
@@ -62,7 +64,8 @@ class Merge(AsJson):
     generation: int
 
 
-def merge(index: str | Path, *, progress: Progress | bool = True) -> Merge:
+@checked
+def merge(index: IndexPlace, *, progress: Progress | bool = True) -> Merge:
     """Rewrite small shards and shards with deleted papers. Remove earlier generations that nobody has open.
 
     An interrupted merge keeps the shards that it has finished.
@@ -76,7 +79,7 @@ def merge(index: str | Path, *, progress: Progress | bool = True) -> Merge:
     >>> merged.shards_after
     1
     """
-    directory = Path(index)
+    directory = folder_of(index)
     with shown(progress) as listener:
         if has_parts(directory):
             remedy = f"`sciretrieve index parts {shlex.quote(str(directory))}`"

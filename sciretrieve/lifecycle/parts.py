@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
+from ..base.arguments import checked
 from ..base.errors import InvalidRequest
 from ..base.forms import AsJson
 from ..encoders import compared
@@ -21,7 +22,8 @@ from ..options import BuildSettings, changed
 from ..options.keywords import BuildKeywords
 from ..papers.corpora import ColumnMap, Corpus, Sources, open_corpus
 from ..progress import shown
-from ..protocols import Progress, Workers
+from ..protocols import IndexPlace, Progress, Workers
+from ..storage.finding import folder_of
 from ..storage.manifest import MANIFEST, PARTS, read_manifest
 from ..storage.pending import Pending
 from .building import PLAN, Build, check_place, publish, shard_differences
@@ -46,6 +48,7 @@ class IndexPart(AsJson):
     of: int
 
 
+@checked
 def build_part(
     corpus: Sources | Corpus,
     into: str | Path,
@@ -96,7 +99,8 @@ def has_parts(index: str | Path) -> bool:
     return bool(folder_entries(Path(index) / PARTS))
 
 
-def index_parts(index: str | Path, *, progress: Progress | bool = True) -> Joined:
+@checked
+def index_parts(index: IndexPlace, *, progress: Progress | bool = True) -> Joined:
     """Join an index from its parts, all of which are in the folder `parts` of its directory.
 
     Shards are moved, not copied. After an interruption, calling it again continues.
@@ -110,7 +114,7 @@ def index_parts(index: str | Path, *, progress: Progress | bool = True) -> Joine
     >>> sr.index_parts("indexes/joined").parts
     2
     """
-    directory = Path(index)
+    directory = folder_of(index)
     with shown(progress) as listener:
         with write_lock(directory):
             parts = _parts(directory)

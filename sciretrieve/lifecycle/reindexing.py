@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from ..base.arguments import checked
 from ..base.choices import METRICS, Metric, check_choice
 from ..base.errors import InvalidRequest
 from ..encoders import late as with_tokens
@@ -20,9 +21,10 @@ from ..matching.late import Packing, write_packing
 from ..matching.lexical import Analyzer, Bm25Parameters
 from ..options import check_recall
 from ..progress import Silent, shown
-from ..protocols import AnyEncoder, Encoder, Progress
+from ..protocols import AnyEncoder, Encoder, IndexPlace, Progress
 from ..query.snapshot import Snapshot
 from ..storage.commits import Change, IndexSettings, commit, current_passages, next_generation
+from ..storage.finding import encoder_for, folder_of
 from ..storage.fulltext import FULLTEXT, named_generation
 from ..storage.manifest import FORMAT, TOKEN_FILES, Manifest, ShardFacts, encoder_file, read_manifest
 from ..storage.pending import Pending
@@ -31,8 +33,9 @@ from ..storage.sweeping import sweep
 from .ingest import ran_in
 
 
+@checked
 def reindex(
-    index: str | Path,
+    index: IndexPlace,
     *,
     dense: str | None = None,
     metric: Metric | None = None,
@@ -69,7 +72,7 @@ def reindex(
 
     >>> manifest = sr.reindex("indexes/papers", lexical={"b": 0.5})
     """
-    directory = Path(index)
+    directory, encoder = folder_of(index), encoder_for(index, encoder)
     with shown(progress) as listener:
         if metric is not None:
             check_choice("metric", metric, METRICS)

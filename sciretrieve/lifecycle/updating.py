@@ -15,11 +15,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..base.arguments import checked
 from ..base.choices import Device, Filter, conditions
-from ..base.errors import CorruptData, InvalidRequest, NotFound, SciretrieveError
+from ..base.errors import CorruptData, InvalidRequest, NoSuchIndex, SciretrieveError
 from ..base.forms import AsJson
 from ..base.once import once
-from ..base.types import Rows
+from ..base.types import Papers, Rows, names_of
 from ..base.wording import counted, shortlist
 from ..encoders import late
 from ..encoders.query_encoder import index_encoder
@@ -30,10 +31,11 @@ from ..matching.sharding import by_shard
 from ..papers.corpora import ColumnMap, Corpus, Rejected, Sources, Tally, open_corpus, warn_of
 from ..papers.corpora.rejections import REJECTED, SHOWN
 from ..progress import shown
-from ..protocols import AnyEncoder, Encoder, Progress
+from ..protocols import AnyEncoder, Encoder, IndexPlace, Progress
 from ..query.narrowing.filters import comparisons, parse, value_of
-from ..query.snapshot import Snapshot, as_ids
+from ..query.snapshot import Snapshot
 from ..storage.commits import Change, IndexSettings, commit, next_generation, publish, with_deleted
+from ..storage.finding import encoder_for, folder_of
 from ..storage.manifest import FORMAT, ShardFacts, Source, kept_generations, library_versions
 from ..storage.pending import Pending
 from ..storage.shards import Shard
@@ -94,9 +96,10 @@ class Deletion(Update):
     first: Mapping[str, str] = field(default_factory=dict)
 
 
+@checked
 def add(
     corpus: Sources | Corpus,
-    index: str | Path,
+    index: IndexPlace,
     *,
     columns: ColumnMap | None = None,
     encoder: AnyEncoder | None = None,
@@ -109,7 +112,7 @@ def add(
 
     Args:
         corpus: as in `build`.
-        index: the index's directory.
+        index: the index: its folder, its name, or open; an open one stays as it is.
         columns: the roles of the corpus's columns; by default recognised by name.
         encoder: encodes papers if the index's own encoder cannot be found: the encoder that filled the index; a name; or the vectors of the
             corpus's papers, as {id: vector} or `vectors:FILE`.
@@ -130,9 +133,10 @@ def add(
     return _update("add", corpus, index, columns, encoder, device, strict, resume, progress, False)
 
 
+@checked
 def sync(
     corpus: Sources | Corpus,
-    index: str | Path,
+    index: IndexPlace,
     *,
     columns: ColumnMap | None = None,
     encoder: AnyEncoder | None = None,
@@ -158,11 +162,12 @@ def sync(
 
     >>> update = sr.sync("papers.jsonl", "indexes/papers")
     """
-    if not callable(allow_deletions) and not isinstance(allow_deletions, bool):
-        raise InvalidRequest(f"`allow_deletions` is True, False or a function that answers one of these, not {allow_deletions!r}")
     if dry_run:
-        update = _dry_run(corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns), index, strict, progress, allow_deletions)
-        warn_of(update.rejected, update.rejections, str(index))
+        directory = folder_of(index)
+        update = _dry_run(
+            corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns), directory, strict, progress, allow_deletions
+        )
+        warn_of(update.rejected, update.rejections, str(directory))
         return update
     return _update("sync", corpus, index, columns, encoder, device, strict, resume, progress, allow_deletions)
 
@@ -172,9 +177,9 @@ def are_many(deleted: int, papers: int) -> bool:
     return deleted * MOST_DELETED > papers
 
 
-def _dry_run(corpus: Corpus, index: str | Path, strict: bool, progress: Progress | bool, allow_deletions: Allowing) -> Update:
+def _dry_run(corpus: Corpus, directory: Path, strict: bool, progress: Progress | bool, allow_deletions: Allowing) -> Update:
     """The effect of `sync` on the current generation."""
-    with shown(progress) as listener, Snapshot.of(index) as snapshot:
+    with shown(progress) as listener, Snapshot.of(directory) as snapshot:
         old = snapshot.manifest
         if corpus.fingerprint() == old.whole and not old.is_limited:
             return _up_to_date(snapshot, corpus)
@@ -210,15 +215,16 @@ def _up_to_date(snapshot: Snapshot, corpus: Corpus) -> Update:
     return Update(manifest.papers, unchanged=manifest.papers, rejected=snapshot.rejected, generation=manifest.generation, rejections=first)
 
 
+@checked
 def delete(
-    index: str | Path, ids: str | Sequence[str] = (), *, filter: Filter = None, dry_run: bool = False, progress: Progress | bool = True
+    index: IndexPlace, ids: Papers = (), *, filter: Filter = None, dry_run: bool = False, progress: Progress | bool = True
 ) -> Deletion:
-    """Delete the papers with the given ids, or the papers that pass a filter. Their space is freed by `merge`.
+    """Delete the given papers, or the papers that pass a filter. Their space is freed by `merge`.
 
     With `dry_run`, nothing is changed, and the result is hypothetical.
 
     Raises:
-        NotFound: there is no such index, or an id is not in it.
+        NoSuchIndex, NoSuchPaper: there is no such index, or no such paper in it.
         InvalidRequest: no papers are named, no paper would be left, or the filter is undefined for some papers.
         IndexBusy: another process is writing the index.
 
@@ -226,16 +232,15 @@ def delete(
     >>> deletion.deleted
     0
     """
-    directory = Path(index)
-    ids = as_ids(ids)
-    if bool(ids) == (filter is not None):
+    directory, names = folder_of(index), names_of(ids)
+    if bool(names) == (filter is not None):
         raise InvalidRequest("name the papers to delete by their ids, or by `filter`, and not by both")
     with Snapshot.of(directory) as snapshot:  # avoids leaving a lock file in a directory that is no index
         if dry_run:
-            return _deletion(snapshot, _to_delete(snapshot, ids, filter), dry_run)
+            return _deletion(snapshot, _to_delete(snapshot, names, filter), dry_run)
     with shown(progress) as listener, write_lock(directory):
         with Snapshot.of(directory) as snapshot:
-            rows = _to_delete(snapshot, ids, filter)
+            rows = _to_delete(snapshot, names, filter)
             deletion = _deletion(snapshot, rows, dry_run)
             if not len(rows):
                 return deletion
@@ -279,7 +284,8 @@ def _deletion(snapshot: Snapshot, rows: Rows, dry_run: bool) -> Deletion:
     return Deletion(old.papers - len(rows), deleted=len(rows), generation=old.generation, dry_run=dry_run, first=first)
 
 
-def restore(index: str | Path, generation: int) -> Update:
+@checked
+def restore(index: IndexPlace, generation: int) -> Update:
     """Restore an earlier generation of an index, as a new commit. This undoes all later changes.
 
     Raises:
@@ -288,7 +294,7 @@ def restore(index: str | Path, generation: int) -> Update:
 
     >>> update = sr.restore("indexes/papers", 1)
     """
-    directory = Path(index)
+    directory = folder_of(index)
     Snapshot.of(directory).close()  # avoids leaving a lock file in a directory that is no index
     with shown(True) as listener, write_lock(directory):
         with Snapshot.of(directory) as snapshot:
@@ -297,7 +303,7 @@ def restore(index: str | Path, generation: int) -> Update:
             if generation not in others:
                 why = "is the current one" if generation == old.generation else "is not there, or not any more"
                 there_are = ", ".join(map(str, others)) or "none"
-                raise NotFound(f"generation {generation} of {directory} {why}; those that can be restored: {there_are}")
+                raise NoSuchIndex(f"generation {generation} of {directory} {why}; those that can be restored: {there_are}")
             with Snapshot.of(directory, generation) as earlier:
                 added, replaced, deleted = _differences(earlier, snapshot)
                 change = Change("restore", added, replaced, deleted, generation)
@@ -336,7 +342,7 @@ def _without_rows(snapshot: Snapshot, rows: Rows, generation: int) -> tuple[Shar
 def _update(
     command: Literal["add", "sync"],
     corpus: Sources | Corpus,
-    index: str | Path,
+    index: IndexPlace,
     columns: ColumnMap | None,
     encoder: AnyEncoder | None,
     device: Device,
@@ -345,7 +351,7 @@ def _update(
     progress: Progress | bool,
     allow_deletions: Allowing,
 ) -> Update:
-    directory = Path(index)
+    directory, encoder = folder_of(index), encoder_for(index, encoder)
     Snapshot.of(directory).close()  # fails before the corpus is read, and avoids leaving a lock file in a directory that is no index
     opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
     with shown(progress) as listener:

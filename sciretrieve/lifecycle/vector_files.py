@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..base.arguments import checked
 from ..base.choices import DEFAULT_ENCODER, SideName
 from ..base.errors import IndexExists, InvalidRequest, SciretrieveError
 from ..base.types import Paper, Query, Vectors
@@ -35,6 +36,7 @@ QUERY_SUFFIXES = {".jsonl", ".ndjson", ".tsv", ".txt"}
 Items: TypeAlias = Iterable[Paper] | Iterable[Query]
 
 
+@checked
 def encode(
     source: Sources | Corpus,
     target: str | Path,

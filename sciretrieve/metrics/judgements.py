@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from numbers import Integral
 from pathlib import Path
+from reprlib import repr as shortened
 from typing import Any, TypeAlias
 
 from ..base.errors import InvalidRequest, NotFound
@@ -70,6 +72,16 @@ def read_scores(path: Path) -> RunScores:
     if not scores:
         raise InvalidRequest(f"{path} holds no run")
     return scores
+
+
+def check_judgements(given: Any) -> Qrels:
+    """Judgements from user code, {query: {paper: grade}}. Raises InvalidRequest for others."""
+    if not isinstance(given, Mapping) or not all(isinstance(query, str) and isinstance(row, Mapping) for query, row in given.items()):
+        raise InvalidRequest(f"judgements are {{query: {{paper: grade}}}}, by ids, not {shortened(given)}")
+    for query, id, grade in ((query, id, grade) for query, row in given.items() for id, grade in row.items()):
+        if not isinstance(id, str) or not isinstance(grade, Integral) or abs(int(grade)) > LARGEST_GRADE:
+            raise InvalidRequest(f"the grade of {id!r} for {query!r} is a whole number up to {LARGEST_GRADE:,}, not {shortened(grade)}")
+    return {query: {id: int(grade) for id, grade in row.items()} for query, row in given.items()}
 
 
 def read_runs(paths: Sequence[Path]) -> dict[str, RunScores]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
@@ -37,7 +36,7 @@ from ..base.choices import (
 from ..base.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from ..protocols import AnyEncoder, Reranker
+    from ..protocols import AnyEncoder, OwnReranker
 
 SHARD_SIZE = 100_000
 """Papers per shard: with 768 dimensions 300 MB of vectors and some 150 MB of text, well within 1 GiB."""
@@ -248,7 +247,7 @@ class SearchOptions(WeighingOptions):
     filter: Passing = None
     since: Since = None
     until: Until = None
-    reranker: Annotated[Reranker | None, Help("What orders the first papers anew, see `sciretrieve.open_reranker`.")] = None
+    reranker: Annotated[OwnReranker | None, Help("What orders the first papers anew, see `sciretrieve.open_reranker`.")] = None
     rerank_depth: RerankDepth = 100
     group: Annotated[bool, Help("Group papers with one DOI, or one title and first author.", setting=True)] = True
     diversify: Annotated[bool, Help("Rank papers lower that are like earlier ones.")] = False
@@ -478,12 +477,6 @@ def check_recall(recall: float) -> None:
     """Raise InvalidRequest for a value that is not a share."""
     if not 0 < recall <= 1:
         raise InvalidRequest(f"`recall`, the share of the best papers to find, lies above 0 and up to 1, not {recall}")
-
-
-def check_k(k: Any, name: str = "k", least: int = 1) -> None:
-    """Raise InvalidRequest for a number of papers that is none."""
-    if not isinstance(k, Integral) or isinstance(k, bool) or k < least:
-        raise InvalidRequest(f"{name} must be a whole number, at least {least}, not {k!r}")
 
 
 Options = TypeVar("Options", BuildSettings, SearchOptions)

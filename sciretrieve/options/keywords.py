@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from ..base.choices import (
     Device,
@@ -21,7 +21,7 @@ from ..base.choices import (
 )
 
 if TYPE_CHECKING:
-    from ..protocols import AnyEncoder, Reranker
+    from ..protocols import AnyEncoder, IndexPlace, OwnReranker
     from . import Bm25Parameters
 
 
@@ -62,7 +62,7 @@ class SearchKeywords(TypedDict, total=False):
     filter: Filter
     since: int | None
     until: int | None
-    reranker: Reranker | None
+    reranker: OwnReranker | None
     rerank_depth: int
     group: bool
     diversify: bool
@@ -87,8 +87,8 @@ class EvaluationKeywords(TypedDict, total=False):
     query_template: str | None
     split: str | None
     task: str | None
-    encoder: str | None
-    index: Any
+    encoder: AnyEncoder | None
+    index: IndexPlace | None
     mode: Mode
     rm3: bool
     fb_docs: int

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 from types import TracebackType
@@ -10,16 +9,16 @@ from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar, Unpack, overload
 
 import numpy as np
 
-from ..base.choices import Filter, Mode, SideName, SimilarBy
-from ..base.errors import InvalidRequest, NoSuchPaper, WordsAlone
-from ..base.types import Paper, Passage, Query, Rows, Scores, Vectors
+from ..base.choices import Filter, Mode, SideName, SimilarBy, check_count
+from ..base.errors import InvalidRequest, NoSuchPaper, WordsAlone, warn
+from ..base.types import Hit, Paper, Papers, Passage, Query, Rows, Scores, Vectors, names_of, rows_in
 from ..base.waiting import awaited
 from ..base.wording import counted
 from ..encoders import packing_of
 from ..encoders.remembered import RememberingEncoder
 from ..matching.late import QueryTokens, match
 from ..matching.search import Probe, Searcher
-from ..options import SearchOptions, changed, check_k
+from ..options import SearchOptions, changed
 from ..options.keywords import SearchKeywords
 from ..runs import Ranking, Run
 from .closing import closed
@@ -76,7 +75,7 @@ class Index:
         k: int = 10,
         options: SearchOptions = SearchOptions(),
         *,
-        within: str | Sequence[str] = (),
+        within: Papers = (),
         **changes: Unpack[SearchKeywords],
     ) -> list[Passage]:
         """The k best passages of full texts for a query.
@@ -85,11 +84,11 @@ class Index:
             query: a text, which may contain operators, or a `Query`. What it demands must be in the passage.
             k: number of passages wanted.
             options: how to search; a filter is on papers.
-            within: names of the papers whose passages may answer; by default all papers.
+            within: the papers whose passages may answer; by default all papers.
             changes: fields of `SearchOptions` that override `options`.
 
         Raises:
-            NotFound: a paper in `within` is not in the index.
+            NoSuchPaper: a paper in `within` is not in the index.
             InvalidRequest: as in `search`; the index has no full texts.
 
         >>> _ = sr.add_full_texts("texts", "indexes/papers")
@@ -165,7 +164,7 @@ class Index:
     def __len__(self) -> int:
         return len(self.snapshot)
 
-    def __getitem__(self, id: str) -> Paper:
+    def __getitem__(self, id: str | Paper | Hit) -> Paper:
         """The paper with this id. Raises NoSuchPaper, a KeyError, if there is none. `papers` also takes titles and DOIs."""
         return self.papers_at(self.snapshot.rows([id]))[0]
 
@@ -180,10 +179,10 @@ class Index:
             yield from self.papers_at(rows[first : first + READ_AT_ONCE])
 
     @overload
-    def get(self, id: str) -> Paper | None: ...
+    def get(self, id: str | Paper | Hit) -> Paper | None: ...
     @overload
-    def get(self, id: str, default: Default) -> Paper | Default: ...
-    def get(self, id: str, default: Default | None = None) -> Paper | Default | None:
+    def get(self, id: str | Paper | Hit, default: Default) -> Paper | Default: ...
+    def get(self, id: str | Paper | Hit, default: Default | None = None) -> Paper | Default | None:
         """The paper with this id, or `default` if there is none.
 
         >>> index.get("p0007").id, index.get("nobody")
@@ -215,9 +214,9 @@ class Index:
         >>> index.to_numpy().shape == (len(index), index.to_numpy(index.matching("graph")).shape[1])
         True
         """
-        return self.snapshot.read_only_vectors(rows)
+        return self.snapshot.read_only_vectors(None if rows is None else rows_in(rows, self.snapshot.rows_beyond))
 
-    def papers(self, names: str | Sequence[str]) -> list[Paper]:
+    def papers(self, names: Papers) -> list[Paper]:
         """The papers with these names, in order.
 
         `Snapshot.named_rows` says which names are accepted and what is raised for others.
@@ -227,7 +226,7 @@ class Index:
         """
         return self.papers_at(self.named_rows(names))
 
-    def named_rows(self, names: str | Sequence[str]) -> Rows:
+    def named_rows(self, names: Papers) -> Rows:
         """Rows of the papers with these names. Raises as `papers`.
 
         >>> run = index.search("graph", among=index.named_rows(["p0007", "p0012"]))
@@ -239,14 +238,14 @@ class Index:
 
         >>> papers = index.papers_at(index.matching("graph"))
         """
-        return self.snapshot.papers_at(rows)
+        return self.snapshot.papers_at(rows_in(rows, self.snapshot.rows_beyond))
 
     def ids(self, rows: Rows) -> list[str]:
         """The ids of the papers at these rows, without reading the papers.
 
         >>> ids = index.ids(index.matching("graph"))
         """
-        return self.snapshot.ids(rows)
+        return self.snapshot.ids(rows_in(rows, self.snapshot.rows_beyond))
 
     def search(
         self,
@@ -255,8 +254,8 @@ class Index:
         options: SearchOptions = SearchOptions(),
         *,
         offset: int = 0,
-        like: str | Sequence[str] = (),
-        unlike: str | Sequence[str] = (),
+        like: Papers = (),
+        unlike: Papers = (),
         vectors: Vectors | None = None,
         among: Rows | None = None,
         **changes: Unpack[SearchKeywords],
@@ -269,16 +268,16 @@ class Index:
             k: number of papers wanted per query.
             options: how to search.
             offset: number of first papers to leave out, those of the pages before: with k=10, the third page has `offset=20`. Ranks go on.
-            like: ids of papers that answer the query. Rocchio's formula moves the query towards them in both halves, see
+            like: papers that answer the query. Rocchio's formula moves the query towards them in both halves, see
                 `query.reading.rocchio.moved`. Papers in `like` and `unlike` never appear in the answer, nor do their duplicates where
                 papers are grouped.
-            unlike: ids of papers that do not answer the query; it is moved away from them.
+            unlike: papers that do not answer the query; it is moved away from them.
             vectors: the queries' vectors by the index's encoder, (n, dim), if known; then nothing is encoded.
             among: rows of the only papers that may answer; by default all papers that pass the filter.
             changes: fields of `SearchOptions` that override `options`: `search("graph networks", filter="year >= 2018")`.
 
         Raises:
-            NotFound: a paper in `like` or `unlike` is not in the index.
+            NoSuchPaper: a paper in `like` or `unlike` is not in the index.
             InvalidRequest: an empty query, a k below 1, an offset below 0, an unreadable filter, or a mode that the index lacks; `like` or
                 `unlike` with several queries, or one paper in both.
 
@@ -287,6 +286,8 @@ class Index:
         """
         chosen = changed(options, changes)
         queries, mode = _as_list(query), self._checked_mode(k, chosen, offset)
+        like, unlike = names_of(like), names_of(unlike)
+        among = None if among is None else rows_in(among, self.snapshot.rows_beyond)
         probes = self.reader.probes(queries, mode, chosen.filters, vectors, chosen.late, like=like, unlike=unlike, among=among)
         self._warn(probes, "query")
         if chosen.group and (like or unlike):
@@ -297,13 +298,13 @@ class Index:
 
     def similar(
         self,
-        ids: str | Sequence[str] = (),
+        ids: Papers = (),
         k: int = 10,
         options: SearchOptions = SearchOptions(),
         *,
         offset: int = 0,
         text: str | None = None,
-        negatives: str | Sequence[str] = (),
+        negatives: Papers = (),
         by: SimilarBy | None = None,
         **changes: Unpack[SearchKeywords],
     ) -> Run:
@@ -312,25 +313,26 @@ class Index:
         Rocchio's formula combines them, see `query.reading.rocchio`.
 
         Args:
-            ids: ids of the example papers, one or several. Examples and negatives never appear in the answer, nor do their duplicates where
-                papers are grouped.
+            ids: the example papers, one or several: ids, other names, or objects such as hits. Examples and negatives never appear in the
+                answer, nor do their duplicates where papers are grouped.
             k: number of papers wanted.
             options: how to search. A reranker is ignored, since there is no query.
             offset: as in `search`.
             text: title and abstract of a further example, which need not be in the index.
-            negatives: ids of papers to be unlike.
+            negatives: papers to be unlike.
             by: "text", "citations" (see `CitationGraph.related`) or "both". The default is "both" if the index has at most 100,000 papers
                 and a column of references, else "text".
             changes: fields of `SearchOptions` that override `options`.
 
         Raises:
-            NotFound: an id is not in the index.
+            NoSuchPaper: an id is not in the index.
             InvalidRequest: neither ids nor text, citations of an index without references, or any reason that `search` has.
 
         >>> run = index.similar(["p0007"], k=5, by="text")
         """
         chosen = replace(changed(options, changes), reranker=None)
         mode = self._checked_mode(k, chosen, offset)
+        ids, negatives = names_of(ids), names_of(negatives)
         if by == "citations" and (chosen.mode or chosen.fusion or chosen.alpha is not None):
             raise InvalidRequest("`mode`, `fusion` and `alpha` apply to texts; leave them out with `by='citations'`")
         if by == "citations":
@@ -395,8 +397,8 @@ class Index:
 
     def score(
         self,
-        query: Query,
-        ids: Sequence[str],
+        query: str | Query,
+        ids: Papers,
         options: SearchOptions = SearchOptions(),
         *,
         vector: Vectors | None = None,
@@ -411,18 +413,19 @@ class Index:
         score minus 1.
 
         Raises:
-            NotFound: an id is not in the index.
+            NoSuchPaper: an id is not in the index.
             InvalidRequest: as in `search`.
 
         >>> scores = index.score(sr.Query(text="graph networks"), ["p0007", "p0012"])
         """
         chosen = changed(options, changes)
         mode = self._checked_mode(1, chosen)
-        if not ids:
+        (asked,) = _as_list([query])
+        if not (names := names_of(ids)):
             return np.empty(0)
-        rows = self.snapshot.rows(ids)
-        probe = self.reader.probe(query, mode, vector, self.snapshot.scope.among(rows))
-        (ranking,) = self._searcher(chosen).search([probe], len(ids))
+        rows = self.snapshot.rows(names)
+        probe = self.reader.probe(asked if isinstance(asked, Query) else Query("1", asked), mode, vector, self.snapshot.scope.among(rows))
+        (ranking,) = self._searcher(chosen).search([probe], len(names))
         score_of = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
         least = min(score_of.values(), default=0.0)
         return np.array([score_of.get(row, 0.0 if least >= 0 else least - 1) for row in rows.tolist()])
@@ -491,12 +494,12 @@ class Index:
         """Warn if BM25 alone answers a query in place of hybrid or dense search."""
         if any(probe.lacks == "meaning" for probe in probes):
             why = self.reader.query_encoder.lack(side)
-            warnings.warn(f"{self.path} is searched by words alone: {why}", WordsAlone, stacklevel=3)
+            warn(f"{self.path} is searched by words alone: {why}", WordsAlone)
 
     def _checked_mode(self, k: int, options: SearchOptions, offset: int = 0) -> Mode:
         """The mode to search in. Raises InvalidRequest for a wrong k, offset or mode."""
-        check_k(k)
-        check_k(offset, "offset", least=0)
+        check_count(k)
+        check_count(offset, "offset", least=0)
         mode = self.snapshot.checked_mode(options.mode)
         options.check_words(mode)
         return mode

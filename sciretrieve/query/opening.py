@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from os import PathLike
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
+from ..base.arguments import checked
 from ..base.errors import InvalidRequest, NotFound
 from ..encoders import opened_encoder
 from ..encoders.query_encoder import JoinedQueryEncoder, QueryEncoder
 from ..matching.search import Searcher
 from ..protocols import AnyEncoder, Encoder
+from ..storage.finding import encoder_for, folder_of, is_index
 from .index import Index
 from .reading.reader import Reader
 from .snapshot import Snapshot
@@ -24,13 +27,17 @@ class Nodes(Protocol):
         """A searcher that runs on the nodes."""
 
 
-def open_index(
-    path: str | Path, *, encoder: AnyEncoder | None = None, generation: int | None = None, workers: Nodes | None = None
-) -> Index:
-    """Open the index in the directory `path`.
+AnyIndex: TypeAlias = str | PathLike[str] | Index
+"""An index: open, or its folder, or its name as on the command line."""
+
+
+@checked
+def open_index(path: AnyIndex, *, encoder: AnyEncoder | None = None, generation: int | None = None, workers: Nodes | None = None) -> Index:
+    """Open an index: `sr.open("indexes/papers")`.
 
     Args:
-        path: the index's directory.
+        path: the index's folder, or its name as on the command line; or an open index, which is opened again at its generation with its
+            encoder.
         encoder: encodes queries if the index's own encoder cannot be found. Give the encoder that built the index (see
             `sciretrieve.protocols.OwnEncoder`), a name if its folder has moved, or the queries' vectors as {id: vector} or `vectors:FILE`.
             Without an encoder, such an index is searched by BM25 with a warning.
@@ -39,7 +46,7 @@ def open_index(
             Answers do not change.
 
     Raises:
-        NotFound: there is no index, it is unfinished, or it lacks this generation.
+        NoSuchIndex: there is no index, it is unfinished, or it lacks this generation.
         CorruptData: it is damaged or of another format version.
         UnknownName, InvalidRequest: the encoder is invalid.
         Unavailable: a node lacks this version of sciretrieve, or does not see the index.
@@ -48,16 +55,36 @@ def open_index(
     >>> index.modes
     ('hybrid', 'dense', 'bm25')
     """
-    snapshot = Snapshot.of(path, generation)
+    if isinstance(path, Index):
+        if encoder is None and generation is None and workers is None:
+            return _member(path, None)
+        encoder = encoder_for(path, encoder)
+    snapshot = Snapshot.of(folder_of(path), generation)
     return _one(snapshot, None if encoder is None else opened_encoder(encoder, snapshot.encoder), None, workers)
 
 
-def open_many(indexes: Sequence[str | Path | Index], *, encoder: AnyEncoder | None = None) -> Index:
+@contextmanager
+def opened(index: AnyIndex) -> Iterator[Index]:
+    """An index, open. A given open one stays open; one given by folder or name is closed at the end. Raises as `open_index`."""
+    if isinstance(index, Index):
+        _ = index.names  # raises at once if it is closed
+        yield index
+    else:
+        with open_index(index) as own:
+            yield own
+
+
+def is_folder_of_index(source: object) -> bool:
+    """Whether a text or path is the folder of an index, and so no corpus."""
+    return isinstance(source, str | PathLike) and is_index(Path(source))
+
+
+def open_many(indexes: Sequence[AnyIndex], *, encoder: AnyEncoder | None = None) -> Index:
     """Open several indexes and search them as one.
 
     Args:
-        indexes: directories or open indexes. An open index is opened again at its generation with its encoder, so that either can be closed
-            without the other.
+        indexes: folders, names or open indexes. An open index is opened again at its generation with its encoder, so that either can be
+            closed without the other.
         encoder: an encoder of queries, or its name, for all indexes given by directory, see `open_index`.
 
     Raises:
@@ -70,7 +97,7 @@ def open_many(indexes: Sequence[str | Path | Index], *, encoder: AnyEncoder | No
     ...     both["lab:a"].title
     'Graph trees'
     """
-    if isinstance(indexes, str | Path | Index) or not (members := list(indexes)):
+    if isinstance(indexes, str | PathLike | Index) or not isinstance(indexes, Iterable) or not (members := list(indexes)):
         raise InvalidRequest("`open_many` takes several indexes: a list of their folders")
     with ExitStack() as opening:
         opened = _several([opening.enter_context(_member(index, encoder)) for index in members])
@@ -122,7 +149,7 @@ def _several(members: Sequence[Index]) -> Index:
     return Index(snapshot, Reader(snapshot, searcher, query_encoder), searcher, again, members)
 
 
-def _member(index: str | Path | Index, encoder: AnyEncoder | None) -> Index:
+def _member(index: AnyIndex, encoder: AnyEncoder | None) -> Index:
     if not isinstance(index, Index):
         return open_index(index, encoder=encoder)
     if len(index.members) > 1 or type(index.searcher) is not Searcher:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from ..base.choices import MODES, Mode, check_choice
 from ..base.errors import Ambiguous, InvalidRequest, NoSuchPaper, NotFound
 from ..base.once import once
-from ..base.types import Paper, Passage, Rows, Vectors, name_in
+from ..base.types import Hit, Paper, Papers, Passage, Rows, Vectors, name_in, names_of
 from ..base.wording import counted, enumerated
 from ..encoders.query_encoder import same_vectors
 from ..files.schema import booleans
@@ -189,9 +189,11 @@ class Snapshot:
         return sum(one.manifest.papers for one in self.generations)
 
     def __contains__(self, id: object) -> bool:
-        """Whether an undeleted paper has this id, or this name as INDEX:ID. Raises InvalidRequest for text that is not valid Unicode."""
+        """Whether an undeleted paper has this id, this name as INDEX:ID, or this object's. Raises InvalidRequest for text that is not valid
+        Unicode."""
         self.check_files()
-        return isinstance(id, str) and bool(self._rows_of([checked_text(id, "id")])[id])
+        names = names_of([id]) if isinstance(id, str | Paper | Hit) else []
+        return any(self._rows_of([checked_text(name, "id")])[name] for name in names)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.path} of {counted(len(self), 'paper')}>"
@@ -222,6 +224,11 @@ class Snapshot:
         has = {"dense": self.has_vectors, "bm25": self.statistics is not None}
         has["hybrid"] = has["dense"] and has["bm25"]
         return tuple(mode for mode in MODES if has[mode])
+
+    @property
+    def rows_beyond(self) -> int:
+        """The first number that is no row."""
+        return int(self._starts[-1])
 
     @property
     def has_vectors(self) -> bool:
@@ -278,13 +285,13 @@ class Snapshot:
                 papers[position] = paper
         return [paper for paper in papers if paper is not None]
 
-    def rows(self, ids: str | Sequence[str]) -> Rows:
+    def rows(self, ids: Papers) -> Rows:
         """Rows of the papers with the given ids.
 
-        Raises NotFound for an id that is not in the index, and Ambiguous for an id that different papers have in different indexes.
+        Raises NoSuchPaper for an id that is not in the index, and Ambiguous for an id that different papers have in different indexes.
         """
         self.check_files()
-        texts = [checked_text(id, "id") for id in as_ids(ids)]
+        texts = [checked_text(id, "id") for id in names_of(ids)]
         rows_of = self._rows_of(texts)
         for id, rows in rows_of.items():
             if len(rows) > 1:
@@ -293,7 +300,7 @@ class Snapshot:
             raise NoSuchPaper(f"there is no paper {missing[0]!r} in {self.path}; `sciretrieve search` shows the ids of papers")
         return np.array([rows_of[id][0] for id in texts], np.int64)
 
-    def named_rows(self, names: str | Sequence[str], *, strict: bool = False) -> Rows:
+    def named_rows(self, names: Papers, *, strict: bool = False) -> Rows:
         """Rows of the papers with the given names. A name is an id, a DOI, an arXiv number, a PubMed id, an address, a citation key or a
         title.
 
@@ -305,10 +312,10 @@ class Snapshot:
             strict: whether a name for several records of one work is an error.
 
         Raises:
-            NotFound: a name matches no paper.
+            NoSuchPaper: a name matches no paper.
             Ambiguous: a name matches several works, or if strict several papers.
         """
-        texts = list(as_ids(names))
+        texts = names_of(names)
         row_of, wrong = self.named(texts, strict=strict)
         if wrong:
             raise next(iter(wrong.values()))
@@ -330,7 +337,7 @@ class Snapshot:
         if not len(match):
             alike = [f"{paper.id} ({paper.title})" for paper in self.papers_at(self.lookup.like(text, SUGGESTED))]
             hint = f"did you mean {' or '.join(alike)}?" if alike else "`sciretrieve search` shows the ids of papers"
-            raise NotFound(f"there is no paper {text!r} in {self.path}; {hint}")
+            raise NoSuchPaper(f"there is no paper {text!r} in {self.path}; {hint}")
         if strict and len(match) > 1:
             raise self._ambiguous(text, match.by, match.rows)
         self._check_means_one(text, match.by, match.rows)
@@ -695,15 +702,6 @@ class Snapshot:
             also[place] = [id for name, id in pairs if (name, id) != shown]
         whole = replace(ranking, ids=self.ids(rows), rows=rows, indexes=self.names_at(rows), also=also, also_in=also_in)
         return whole if len(kept) == len(whole) else whole.take(kept)
-
-
-def as_ids(ids: str | Sequence[str]) -> Sequence[str]:
-    """Ids as a sequence. A single text is one id, not its letters. Raises InvalidRequest for other values."""
-    if isinstance(ids, str):
-        return [ids]
-    if not isinstance(ids, Iterable):
-        raise InvalidRequest(f"ids of papers are a string or a list of strings, not {ids!r}")
-    return list(ids)
 
 
 def _names(paths: Sequence[Path]) -> tuple[str, ...]:

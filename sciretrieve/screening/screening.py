@@ -9,13 +9,15 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..base.arguments import checked
+from ..base.choices import check_count
 from ..base.errors import InvalidRequest
 from ..base.once import once
 from ..base.types import Paper, Scores
 from ..files.appending import as_line
 from ..files.writing import make_folder, replaced
-from ..query.index import Index
 from ..query.narrowing import operators
+from ..query.opening import AnyIndex
 from .importing import TakenOver, matched, records_of
 from .merging import merged_lines
 from .model import RelevanceModel
@@ -36,7 +38,8 @@ class Screening(Session):
     """
 
     @classmethod
-    def merge(cls, index: Index, path: str | Path, files: Sequence[str | Path]) -> Self:
+    @checked
+    def merge(cls, index: AnyIndex, path: str | Path, files: Sequence[str | Path]) -> Self:
         """Merge sessions that several people made over the same papers into a new session, and open it.
 
         A paper is decided if all who decided on it agree. Otherwise it is in `unresolved` until it is decided in the new session. Settings,
@@ -67,6 +70,7 @@ class Screening(Session):
             stream.writelines(lines)
         return cls(index, target)
 
+    @checked
     def take_over(self, path: str | Path) -> TakenOver:
         """Import decisions and notes from another session, a table, or an export of ASReview or Rayyan, see `importing`.
 
@@ -104,8 +108,7 @@ class Screening(Session):
         ...     len(session.next(5))
         5
         """
-        if count < 1:
-            raise InvalidRequest(f"at least 1 paper must be asked for, not {count}")
+        check_count(count, "count")
         if self._rule.draws_sample and in_a_row(decision.verdict for decision in self.decisions.values()) >= dry_run(len(self)):
             if self._file.sample is None and len(self.decisions) < len(self):
                 self._begin_sample()
@@ -117,6 +120,7 @@ class Screening(Session):
         unread = (self.units.ids[place] for place in places.tolist() if self.units.ids[place] not in self.decisions)
         return self.index.papers([id for id, _ in zip(unread, range(count), strict=False)])
 
+    @checked
     def report(self, folder: str | Path, *, log: str | Path | None = None, sources: str | None = None) -> Prisma:
         """Write prisma.json, prisma.svg and decisions.csv into a folder, and return PRISMA's numbers, see `report.write_report`.
 

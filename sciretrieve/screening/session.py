@@ -6,15 +6,18 @@ import hashlib
 import json
 import random
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from reprlib import repr as shortened
 from types import TracebackType
 from typing import Any, Self
 
+from ..base.arguments import checked
 from ..base.choices import Filter, conditions
-from ..base.errors import InvalidRequest
+from ..base.errors import InvalidRequest, NoSuchPaper
+from ..base.types import Papers, names_of
 from ..files.streams import checked_text
-from ..query.index import Index
-from ..query.snapshot import as_ids
+from ..query.opening import AnyIndex, opened
 from .agreement import Agreement, agreement_of
 from .decisions import FORMAT, WRITTEN, Decision, DecisionFile, Verdict, decided
 from .progress import status_of
@@ -37,9 +40,10 @@ class Session:
         votes: verdicts of several reviewers, by paper; see `merge`.
     """
 
+    @checked
     def __init__(
         self,
-        index: Index,
+        index: AnyIndex,
         path: str | Path,
         query: str | None = None,
         *,
@@ -56,7 +60,7 @@ class Session:
         """Begin a session, or continue the one in a file. When continuing, None keeps a setting.
 
         Args:
-            index: the index.
+            index: the index; one given by folder or name is closed with the session.
             path: the session's file, see `decisions`; created if missing.
             query: the review's subject in words. Without it, the first papers must be given to `decide`.
             filter: only papers that pass are screened.
@@ -75,9 +79,11 @@ class Session:
             InvalidRequest: a setting is invalid, or the file is no session or a session with other papers or settings.
             IndexBusy: another process has the file open.
         """
-        self.index = index
-        self._file = DecisionFile(Path(path))
+        self._open_files = ExitStack()
         try:
+            self.index = self._open_files.enter_context(opened(index))
+            self._file = DecisionFile(Path(path))
+            self._open_files.callback(self._file.close)
             self._settings = _chosen_settings(
                 self._file,
                 {
@@ -94,7 +100,12 @@ class Session:
             wanted = _clean_reasons(reasons)
             groups = self._open()
             if not self._file.start:
-                facts = {"generation": index.snapshot.manifest.generation, "papers": self._papers, "ids": self._digest, "groups": groups}
+                facts = {
+                    "generation": self.index.snapshot.manifest.generation,
+                    "papers": self._papers,
+                    "ids": self._digest,
+                    "groups": groups,
+                }
                 self._file.append([{"screening": FORMAT, **self._settings, **facts}])
             self.add_reasons(wanted)
             if criteria is not None and criteria.strip() != self.criteria:
@@ -110,7 +121,7 @@ class Session:
 
         >>> sr.Screening(index, "closed.jsonl", "graph networks").close()
         """
-        self._file.close()
+        self._open_files.close()
 
     def __enter__(self) -> Self:
         return self
@@ -181,11 +192,12 @@ class Session:
         """
         return [id for id, decision in self.decisions.items() if decision.verdict == verdict]
 
+    @checked
     def decide(
         self,
-        relevant: str | Iterable[str] = (),
-        irrelevant: str | Iterable[str] = (),
-        maybe: str | Iterable[str] = (),
+        relevant: Papers = (),
+        irrelevant: Papers = (),
+        maybe: Papers = (),
         *,
         reason: str = "",
         note: str = "",
@@ -224,8 +236,9 @@ class Session:
             [{"id": id, **decided(verdict, reason if verdict == "exclude" else "", note)} for verdict, ids in given.items() for id in ids]
         )
 
-    def note(self, id: str, text: str) -> None:
-        """Record a note on a paper, which replaces the previous one. Raises InvalidRequest if the paper is not to be screened.
+    @checked
+    def note(self, id: Papers, text: str) -> None:
+        """Record a note on a paper, which replaces the previous one. Raises NoSuchPaper if the paper is not to be screened.
 
         >>> with sr.Screening(index, "noted.jsonl", "graph networks") as session:
         ...     session.note("p0007", "ask the authors")
@@ -301,12 +314,12 @@ class Session:
         """Id of the paper shown for this paper."""
         return self.units.ids[self.units.place_of[id]]
 
-    def _shown(self, ids: str | Iterable[str]) -> list[str]:
-        """Papers shown for the given papers, without repeats. Raises InvalidRequest for an id that is not to be screened."""
-        requested = list(as_ids(ids) if isinstance(ids, str) else ids)
+    def _shown(self, ids: Papers) -> list[str]:
+        """Papers shown for the given papers, without repeats. Raises NoSuchPaper for one that is not to be screened."""
+        requested = names_of(ids)
         for id in requested:
             if id not in self.units.place_of:
-                raise InvalidRequest(f"there is no paper {id!r} among the {self._papers:,} to screen; `sciretrieve search` shows ids")
+                raise NoSuchPaper(f"there is no paper {id!r} among the {self._papers:,} to screen; `sciretrieve search` shows ids")
         return list(dict.fromkeys(self._unit(id) for id in requested))
 
     def _known(self, reason: str) -> str:
@@ -333,6 +346,8 @@ class Session:
 
 def _clean_reasons(reasons: Iterable[str]) -> list[str]:
     """Reasons with single blanks, without repeats. Raises InvalidRequest for an empty one."""
+    if not isinstance(reasons, Iterable):
+        raise InvalidRequest(f"reasons for exclusion are a list of strings, not {shortened(reasons)}")
     texts = [" ".join(checked_text(reason, "reason").split()) for reason in ([reasons] if isinstance(reasons, str) else reasons)]
     if not all(texts):
         raise InvalidRequest("a reason for exclusion is empty; say what it is")

@@ -13,12 +13,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from reprlib import repr as shortened
 from typing import Literal
 
 from ..base.choices import MODES, Mode
-from ..base.errors import CorruptData, InvalidRequest, NotFound
+from ..base.errors import CorruptData, InvalidRequest, NoSuchIndex, NotFound
 from ..base.system import owner, user
 from ..config import home, setting
+from ..protocols import AnyEncoder, IndexPlace
 from .manifest import GENERATIONS, MANIFEST, PARTS, PENDING, check_sizes, read_manifest
 
 ROOT = 0
@@ -59,6 +61,29 @@ class FoundIndex:
     fault: str | None = None
 
 
+def folder_of(index: IndexPlace) -> Path:
+    """The folder of an index.
+
+    Raises:
+        NoSuchIndex: there is no such folder or name.
+        InvalidRequest: it is several indexes, is closed, or is no index.
+    """
+    if isinstance(index, str | os.PathLike):
+        return chosen(os.fspath(index)).path
+    path, names = getattr(index, "path", None), getattr(index, "names", None)
+    if not isinstance(path, Path) or names is None:
+        raise InvalidRequest(f"an index is given open, or by its folder or name, not as {shortened(index)}")
+    if len(names) > 1:
+        raise InvalidRequest(f"{path} are several indexes, which are changed and checked one by one; give one of them")
+    return path
+
+
+def encoder_for(index: IndexPlace, encoder: AnyEncoder | None) -> AnyEncoder | None:
+    """The encoder given for an index, or else the one that it was opened with; None for its own."""
+    reader = getattr(index, "reader", None)
+    return encoder if encoder is not None or reader is None else reader.query_encoder.given
+
+
 def chosen(named: str | Path | None = None) -> Chosen:
     """Choose an index by folder or name. Without either, choose the one in the setting `index`, else the one built last in `indexes` here.
     If there is none, look in the nearest folder above with one, up to the home directory or another user's folder. An index in another
@@ -67,7 +92,7 @@ def chosen(named: str | Path | None = None) -> Chosen:
     A name refers to an index in `indexes` here or above, nearest first, or in the folders of the setting `indexes`.
 
     Raises:
-        NotFound: there is none; the message lists existing ones.
+        NoSuchIndex: there is none; the message lists existing ones.
         InvalidRequest: several folders of the setting `indexes` have an index of this name.
     """
     if named is not None:
@@ -79,12 +104,12 @@ def chosen(named: str | Path | None = None) -> Chosen:
         if ages := {path: age for path in paths if (age := _age(path)) is not None}:
             return Chosen(max(ages, key=lambda path: (ages[path], path.name)), f"the one built last in {folder}")
     if strange := _of_others():
-        raise NotFound(
+        raise NoSuchIndex(
             f"the indexes in {strange[0].parent} belong to another user; name one by its folder, as in -i {shlex.quote(str(strange[0]))}"
         )
     if others := found():
-        raise NotFound(f"there is no finished index in ./{FOLDER}, or in that of a folder above; name one with -i: {_names(others)}")
-    raise NotFound(
+        raise NoSuchIndex(f"there is no finished index in ./{FOLDER}, or in that of a folder above; name one with -i: {_names(others)}")
+    raise NoSuchIndex(
         f"there is no index in ./{FOLDER}, or in that of a folder above; build one with `sciretrieve index CORPUS`, or name one with -i"
     )
 
@@ -151,16 +176,16 @@ def _named(text: str, place: str) -> Path:
     if places:
         return places[0]
     if strange := [path for path in _of_others() if path.name == text]:
-        raise NotFound(
+        raise NoSuchIndex(
             f"{place}the index {strange[0]} belongs to another user; name it by its folder, as in -i {shlex.quote(str(strange[0]))}"
         )
     others = found()
     names = list(dict.fromkeys(path.resolve().name for path in others))
     if near := difflib.get_close_matches(text, names, n=3, cutoff=0.5):
-        raise NotFound(f"{place}there is no index at {text}, and none has that name; did you mean {' or '.join(near)}?")
+        raise NoSuchIndex(f"{place}there is no index at {text}, and none has that name; did you mean {' or '.join(near)}?")
     if names:
-        raise NotFound(f"{place}there is no index at {text}, and none has that name; there are: {_names(others)}")
-    raise NotFound(f"{place}there is no index at {text}; build one with `sciretrieve index CORPUS -o {shlex.quote(text)}`")
+        raise NoSuchIndex(f"{place}there is no index at {text}, and none has that name; there are: {_names(others)}")
+    raise NoSuchIndex(f"{place}there is no index at {text}; build one with `sciretrieve index CORPUS -o {shlex.quote(text)}`")
 
 
 def _names(paths: list[Path]) -> str:

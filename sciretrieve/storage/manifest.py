@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..base.choices import METRICS, Metric
-from ..base.errors import CorruptData, InvalidRequest, NotFound
+from ..base.errors import CorruptData, InvalidRequest, NoSuchIndex, NotFound
 from ..base.types import Vectors
 from ..files.writing import describe, folder_entries, read_json, seal_of, sealed, sealed_bytes, write_vectors
 from ..matching.effort import Trial
@@ -344,12 +344,12 @@ def _absence(directory: Path, generation: int | None) -> NotFound | CorruptData:
     if generation is not None and (kept := generations(directory)):
         with suppress(CorruptData, NotFound):
             kept = kept_generations(directory, read_manifest(directory))
-        return NotFound(f"{directory} has no generation {generation}; there are: {', '.join(map(str, kept))}")
+        return NoSuchIndex(f"{directory} has no generation {generation}; there are: {', '.join(map(str, kept))}")
     if (directory / PENDING).is_file():
-        return NotFound(f"the index {directory} is not finished; run the same `sciretrieve index` command again to resume it")
+        return NoSuchIndex(f"the index {directory} is not finished; run the same `sciretrieve index` command again to resume it")
     if generations(directory):
         return CorruptData(f"{directory / MANIFEST} is missing; restore it, or try `sciretrieve verify --repair`")
-    return NotFound(f"there is no index at {directory}; build one with `sciretrieve index CORPUS -o {shlex.quote(str(directory))}`")
+    return NoSuchIndex(f"there is no index at {directory}; build one with `sciretrieve index CORPUS -o {shlex.quote(str(directory))}`")
 
 
 def check_sizes(directory: Path, manifest: Manifest) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.arguments import checked
 from ..base.errors import CorruptData, NotFound
 from ..base.once import once
 from ..encoders import check_golden, golden_vectors, late, packing_of, read_golden
@@ -25,8 +26,9 @@ from ..matching.fusion import Fusion
 from ..matching.late import Packing, read_packing
 from ..matching.lexical import Analyzer
 from ..progress import shown
-from ..protocols import AnyEncoder, Encoder, Progress
+from ..protocols import AnyEncoder, Encoder, IndexPlace, Progress
 from .commits import Change, IndexSettings, commit, current_passages, next_generation, publish, with_deleted
+from .finding import encoder_for, folder_of
 from .fulltext import FULLTEXT, named_generation
 from .manifest import (
     FORMAT,
@@ -55,7 +57,8 @@ LOST = ("papers.parquet", "deleted-")
 """Prefixes of files that cannot be rebuilt."""
 
 
-def repair(index: str | Path, *, encoder: AnyEncoder | None = None, progress: Progress | bool = True) -> Verification:
+@checked
+def repair(index: IndexPlace, *, encoder: AnyEncoder | None = None, progress: Progress | bool = True) -> Verification:
     """Verify an index, rebuild damaged files as a new generation, and verify it again. Returns the second result.
 
     If anything was damaged, older generations are removed.
@@ -72,7 +75,7 @@ def repair(index: str | Path, *, encoder: AnyEncoder | None = None, progress: Pr
     >>> found.faults
     ()
     """
-    directory = Path(index)
+    directory, encoder = folder_of(index), encoder_for(index, encoder)
     with shown(progress) as listener:
         if not (directory / MANIFEST).exists() and not generations(directory):
             read_manifest(directory)

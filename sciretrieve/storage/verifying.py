@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from ..base.arguments import checked
 from ..base.choices import SIDES
 from ..base.errors import CorruptData, InvalidRequest, NotFound, Unavailable
 from ..base.forms import AsJson
@@ -33,7 +34,8 @@ from ..matching.lexical.fields import EVERY_FIELD
 from ..matching.scope import Scope
 from ..papers.corpora.ids import SeenIds
 from ..progress import shown
-from ..protocols import AnyEncoder, Progress
+from ..protocols import AnyEncoder, IndexPlace, Progress
+from .finding import encoder_for, folder_of
 from .fulltext import FULLTEXT, read_named
 from .manifest import GENERATIONS, MANIFEST, SHARDS, Manifest, generation_file, generations, read_generation, read_manifest
 from .shards import Shard
@@ -75,7 +77,8 @@ class Verification(AsJson):
     unchecked: str = ""
 
 
-def verify(index: str | Path, *, encoder: AnyEncoder | None = None, progress: Progress | bool = True) -> Verification:
+@checked
+def verify(index: IndexPlace, *, encoder: AnyEncoder | None = None, progress: Progress | bool = True) -> Verification:
     """Check a whole index.
 
     The checks cover the checksum of every file of every generation, and in the current generation: ids are unique; vectors are finite, and
@@ -94,7 +97,7 @@ def verify(index: str | Path, *, encoder: AnyEncoder | None = None, progress: Pr
     >>> found.faults
     ()
     """
-    directory = Path(index)
+    directory, encoder = folder_of(index), encoder_for(index, encoder)
     with shown(progress) as listener:
         faults: list[Fault] = []
         try:

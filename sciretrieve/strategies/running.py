@@ -23,8 +23,8 @@ from ..progress import shown
 from ..protocols import Progress
 from ..query.index import Index
 from ..query.narrowing.combining import OPERATORS, OperatorName, folded, leaves
-from ..query.opening import open_index
-from ..storage.finding import chosen, several
+from ..query.opening import AnyIndex, open_index
+from ..storage.finding import chosen, folder_of, several
 from .lines import Expression, LineReference, TypedWords, UnavailableText
 from .logs import differences, log_of, read_log
 from .strategy import Strategy, parse
@@ -102,7 +102,7 @@ class Replay:
 
 def run(
     strategy: Strategy,
-    indexes: Sequence[str | Path] = (),
+    indexes: Sequence[AnyIndex] = (),
     *,
     generations: Sequence[int] = (),
     translation: Translation | None = None,
@@ -112,7 +112,7 @@ def run(
 
     Args:
         strategy: a strategy from `read` or `parse`.
-        indexes: names or folders, or "*" for all. By default, the strategy's own indexes, or if it names none the default index.
+        indexes: names, folders or open indexes, or "*" for all. By default, the strategy's own, or if it names none the default index.
         generations: generation of each index; by default the current ones.
         translation: the translation that gave the strategy, for the log.
         progress: receives progress; True shows a progress bar on a terminal.
@@ -140,7 +140,7 @@ def run(
     return StrategyResult(log, tuple(papers), tuple(duplicates))
 
 
-def replay(log: str | Path, indexes: Sequence[str | Path] = (), *, progress: Progress | bool = False) -> Replay:
+def replay(log: str | Path, indexes: Sequence[AnyIndex] = (), *, progress: Progress | bool = False) -> Replay:
     """Run the strategy of a log again, on the logged generations.
 
     Args:
@@ -165,12 +165,15 @@ def replay(log: str | Path, indexes: Sequence[str | Path] = (), *, progress: Pro
     return Replay(before["date"], result, tuple(differences(before, result.log)))
 
 
-def _opened(indexes: Sequence[str | Path], generations: Sequence[int], opened: ExitStack) -> Iterator[tuple[str, Index]]:
+def _opened(indexes: Sequence[AnyIndex], generations: Sequence[int], opened: ExitStack) -> Iterator[tuple[str, Index]]:
     """Open the indexes, each once, with distinct names: the folder's name, or the path if several folders share it."""
-    paths = several([str(index) for index in indexes]) if indexes else [chosen().path]
+    given = {folder_of(index).resolve(): index for index in indexes if isinstance(index, Index)}
+    paths = several([str(index.path if isinstance(index, Index) else index) for index in indexes]) if indexes else [chosen().path]
     names = [path.resolve().name for path in paths]
     for place, (path, name) in enumerate(zip(paths, names, strict=True)):
-        index = opened.enter_context(open_index(path, generation=generations[place] if generations else None))
+        generation = generations[place] if generations else None
+        known = given.get(path.resolve()) if generation is None else None
+        index = known or opened.enter_context(open_index(path, generation=generation))
         yield name if names.count(name) == 1 else str(path), index
 
 

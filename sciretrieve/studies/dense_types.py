@@ -17,6 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ..base.arguments import checked
 from ..base.choices import Metric
 from ..base.errors import InvalidRequest
 from ..base.forms import AsJson, AsTable
@@ -33,6 +34,7 @@ from ..options import SHARD_SIZE
 from ..progress import shown
 from ..protocols import Progress
 from ..query.index import Index
+from ..query.opening import AnyIndex, opened
 
 FEWEST = 100
 """The fewest papers for a measurement."""
@@ -99,15 +101,24 @@ class Bench(AsJson, AsTable):
                 front.append(row)
         return front
 
+    def plot(self, target: str | Path) -> None:
+        """Draw recall against time, a line for each type, the Pareto front marked, into an .svg or .png file.
 
-def bench(index: Index, types: Sequence[str] = NAMED, *, limit: int = SHARD_SIZE, progress: Progress | bool = True) -> Bench:
+        Raises:
+            as `sciretrieve.files.figures.check_plot`.
+        """
+        draw(lambda: _figure(self), Path(target))
+
+
+@checked
+def bench(index: AnyIndex, types: Sequence[str] = NAMED, *, limit: int = SHARD_SIZE, progress: Progress | bool = True) -> Bench:
     """Measure types of dense index on an index's own vectors, on this machine under its present load; the index does not change.
 
     Each type is built in a temporary folder, in shards of the index's size, and searched for 200 papers left out of it, with rising effort.
     FAISS is used even if `search` would score every vector of so few papers.
 
     Args:
-        index: an open index with vectors.
+        index: an index with vectors.
         types: "flat", "hnsw", "ivf", "rabitq" or FAISS factory strings; by default these four.
         limit: the most papers, taken evenly from all over the index; by default the size of a shard, which takes minutes.
         progress: a listener for progress; by default a bar on a terminal or in a notebook, False for none.
@@ -120,7 +131,8 @@ def bench(index: Index, types: Sequence[str] = NAMED, *, limit: int = SHARD_SIZE
     >>> [row.dense for row in done.rows]
     ['flat']
     """
-    *_, whole = benches(index, types, limit=limit, progress=progress)
+    with opened(index) as library:
+        *_, whole = benches(library, types, limit=limit, progress=progress)
     return whole
 
 
@@ -202,15 +214,6 @@ def _measured(dense: str, flat_shards: Sequence[VectorShard], questions: Questio
         progress.advance(len(questions.vectors))
     papers = sum(shard.papers for shard in shards)
     return [TypeMeasured(dense, knob(dense), step.value, step.recall, step.milliseconds, size / papers, seconds) for step in steps]
-
-
-def plot(bench: Bench, target: Path) -> None:
-    """Draw recall against time, a line for each type, the Pareto front marked, into an .svg or .png file.
-
-    Raises:
-        as `sciretrieve.files.figures.check_plot`.
-    """
-    draw(lambda: _figure(bench), target)
 
 
 def _figure(bench: Bench) -> Any:

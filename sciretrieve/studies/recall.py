@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base.errors import InvalidRequest
+from ..base.arguments import checked
+from ..base.choices import check_count
 from ..base.forms import AsJson
 from ..base.types import Rows
 from ..matching.dense import VectorShard
@@ -23,6 +24,7 @@ from ..metrics.significance import Values, interval
 from ..progress import shown
 from ..protocols import Progress
 from ..query.index import Index
+from ..query.opening import AnyIndex, opened
 from ..query.snapshot import Snapshot
 
 EXACT_TYPE = "exact"
@@ -82,11 +84,12 @@ class Recall(AsJson):
         return self.promised is None or self.whole.high >= self.promised
 
 
-def measure_recall(index: Index, *, queries: int = QUERIES, seed: int = 0, progress: Progress | bool = True) -> Recall:
-    """Search an open index, with the effort of a search, for the neighbours of some of its own papers, and compare with an exact search.
+@checked
+def measure_recall(index: AnyIndex, *, queries: int = QUERIES, seed: int = 0, progress: Progress | bool = True) -> Recall:
+    """Search an index, with the effort of a search, for the neighbours of some of its own papers, and compare with an exact search.
 
     Args:
-        index: an open index. One without vectors is searched by BM25, which is exact.
+        index: an index. One without vectors is searched by BM25, which is exact.
         queries: the most papers to search for; 200 give the recall to within some 0.01.
         seed: the random seed.
         progress: a listener for progress; by default a bar on a terminal or in a notebook, False for none.
@@ -99,8 +102,12 @@ def measure_recall(index: Index, *, queries: int = QUERIES, seed: int = 0, progr
     >>> recall.holds
     True
     """
-    if queries < 1:
-        raise InvalidRequest(f"`queries` is at least 1, not {queries}")
+    check_count(queries, "queries")
+    with opened(index) as library:
+        return _recall_of(library, queries, seed, progress)
+
+
+def _recall_of(index: Index, queries: int, seed: int, progress: Progress | bool) -> Recall:
     snapshot, effort = index.snapshot, index.searcher.effort
     scope = snapshot.scope
     parts_of: dict[str, list[VectorShard]] = {}

@@ -13,6 +13,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arguments import checked
 from ..base.errors import InvalidRequest
 from ..base.forms import AsJson
 from ..base.types import Query
@@ -20,13 +21,14 @@ from ..lifecycle import refit
 from ..matching.fusion import Fusion
 from ..matching.lexical import Bm25Parameters
 from ..matching.search import Candidates
-from ..metrics.judgements import Qrels
+from ..metrics.judgements import Qrels, check_judgements
 from ..metrics.measures import Evaluator
 from ..metrics.naming import parse_measure
 from ..metrics.significance import FEWEST_TO_CHOOSE, Comparison, compare, held_out
 from ..progress import shown
 from ..protocols import Progress
 from ..query.index import Index
+from ..query.opening import AnyIndex, opened
 
 ALPHAS = tuple(round(0.1 * step, 1) for step in range(1, 10))
 DEPTHS = (100, 1000)
@@ -68,8 +70,15 @@ class TuningResult(AsJson):
     written: bool
 
 
+@checked
 def tune(
-    index: Index, queries: Sequence[Query], qrels: Qrels, *, measure: str = "nDCG@10", write: bool = True, progress: Progress | bool = True
+    index: AnyIndex,
+    queries: Sequence[Query],
+    qrels: Qrels,
+    *,
+    measure: str = "nDCG@10",
+    write: bool = True,
+    progress: Progress | bool = True,
 ) -> TuningResult:
     """Find the best setting for judged queries, and write it to the index if it is better on held-out ones by more than chance.
 
@@ -81,6 +90,12 @@ def tune(
     >>> result.queries
     20
     """
+    judgements = check_judgements(qrels)
+    with opened(index) as library:
+        return _tuned(library, queries, judgements, measure, write, progress)
+
+
+def _tuned(index: Index, queries: Sequence[Query], qrels: Qrels, measure: str, write: bool, progress: Progress | bool) -> TuningResult:
     parameters = index.snapshot.manifest.bm25
     if "hybrid" not in index.modes or parameters is None:
         raise InvalidRequest(f"{index.path} lacks vectors or BM25, so there is nothing to tune")

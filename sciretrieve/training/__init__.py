@@ -1,6 +1,6 @@
 """Training: sets to train on by the recipes of the papers, their overlap with benchmarks, and the training of encoders."""
 
-from ..options import CiteSettings
+from ..options import CiteSettings, TrainingOptions
 from .building import RECIPES, build_set
 from .configs import Config, read_configs
 from .fitting import next_command, train_for_index
@@ -21,6 +21,7 @@ __all__ = [
     "Mining",
     "Plan",
     "Trained",
+    "TrainingOptions",
     "TrainingSet",
     "build_set",
     "gain",

@@ -16,6 +16,7 @@ from typing import Unpack
 
 import numpy as np
 
+from ..base.arguments import checked
 from ..base.choices import command_line
 from ..base.errors import InvalidRequest, SciretrieveError
 from ..base.types import Mask, Paper, Query, Rows
@@ -29,7 +30,7 @@ from ..papers.corpora import open_corpus
 from ..papers.corpora.corpus import PaperCorpus
 from ..protocols import Progress
 from ..query.index import Index
-from ..query.opening import open_index
+from ..query.opening import AnyIndex, open_index
 from .building import build_set
 from .forms import Doc, Splits, write_facts, write_papers, write_queries, write_table
 from .held_out import folded
@@ -61,8 +62,9 @@ OWN = "the index itself"
 FACTS = "index.json"
 
 
+@checked
 def train_for_index(
-    index: str | Path,
+    index: AnyIndex,
     to: str | Path,
     options: TrainingOptions | None = None,
     *,
@@ -78,7 +80,7 @@ def train_for_index(
     interrupted training goes on, as with `train`, with the papers that the index had at the start.
 
     Args:
-        index: the index's directory, which does not change.
+        index: the index, which does not change.
         to, options, overwrite, tensorboard, progress: as for `train`. The base is the index's encoder; `base` names it if it has moved.
 
     Raises:

@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ SAMPLES = {
     "UnknownName": ("metric", "l3", ("l2", "ip")),
     "Ambiguous": ("Index", "title", 7, (("a", "Index", 1999), ("b", "", None))),
     "IndexExists": ("indexes/a", "holds an index"),
+    "NoSuchIndex": ("there is no index at indexes/a",),
     "NoSuchPaper": ("there is no paper 'a' in indexes/a",),
     "BadPaper": ("papers.csv", 3, "no id"),
     "MissingExtra": ("pandas", "to_pandas", "pip install pandas"),
@@ -40,11 +42,15 @@ def test_each_error(kind: type[errors.SciretrieveError]) -> None:
         assert kind.__name__ in SAMPLES
 
 
-@pytest.mark.parametrize("name", ["SciretrieveError", *FAMILIES, "IndexBusy"])
-def test_what_is_caught_is_a_name_of_the_package(name: str) -> None:
-    assert getattr(sr, name) is getattr(errors, name)
-    assert name in sr.__all__
-    assert f"`sr.{name}`" in (Path(__file__).parents[2] / "docs" / "python.md").read_text(encoding="utf-8")
+def test_what_is_caught_is_a_name_of_the_package_and_in_its_trees() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "python.md").read_text(encoding="utf-8")
+    kinds = [*CLASSES, errors.RowsRejected, errors.WordsAlone]
+    for kind in kinds:
+        name = kind.__name__
+        assert getattr(sr, name) is kind
+        assert name in sr.__all__
+        for text in (page, sr.__doc__ or "", errors.__doc__ or ""):
+            assert re.search(rf"\b{name}\b", text)
 
 
 def test_unknown_names_say_what_is_near_or_what_there_is() -> None:

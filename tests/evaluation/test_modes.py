@@ -18,7 +18,7 @@ from sciretrieve.evaluation.reports import all_measures
 from sciretrieve.query.index import Index
 from tests.evaluation.made_up_benchmarks import write_beir, write_lines, write_scidocs
 from tests.made_up import made_up_papers
-from tests.toy_encoder import LetterEncoder
+from tests.toy_encoder import LetterEncoder, OwnLetters
 
 COUNT = 40
 ENCODER = "minilm"
@@ -203,6 +203,51 @@ def test_an_open_index_is_evaluated(benchmark: str, tmp_path: Path, mode: Any) -
         sr.evaluate(benchmark, index=index, mode=mode)
 
 
-def test_what_is_not_taken_says_what_is(benchmark: str) -> None:
-    with pytest.raises(sr.InvalidRequest, match=r"`encoder` is a name here; build an index .* `index=index`"):
-        sr.evaluate(benchmark, encoder=LetterEncoder())  # type: ignore[arg-type]
+@pytest.mark.parametrize("form", ["own", "loaded", "vectors"])
+def test_an_encoder_is_a_name_or_an_object(benchmark: str, form: str, tmp_path: Path) -> None:
+    """Vectors by id are those that the encoder gives, and each form has the figures of an index that it filled."""
+    given: Any = OwnLetters() if form == "own" else LetterEncoder()
+    queries = {f"q{row['id']}": row["title"] for row in rows()[:5]}
+    if form == "vectors":
+        papers = [sr.Paper(row["id"], row["title"], row["abstract"]) for row in rows()]
+        given = dict(zip([paper.id for paper in papers], LetterEncoder().encode_papers(papers), strict=True))
+        given |= zip(queries, LetterEncoder().encode_queries([sr.Query("", text) for text in queries.values()]), strict=True)
+    with sr.build(rows(), tmp_path / "index", encoder=given) as index, sr.open(tmp_path / "index", encoder=given) as opened:
+        assert len(index) == COUNT
+        expected = all_measures(sr.evaluate(benchmark, index=opened).to_dict())
+    report = sr.evaluate(benchmark, encoder=given, output=tmp_path / "out")
+    assert all_measures(report.to_dict()) == expected
+    assert json.loads((tmp_path / "out" / "receipt.json").read_text())["request"]["encoder"] == report.facts["encoder"]["name"]
+    with pytest.raises(sr.InvalidRequest, match="one system at a time"):
+        sr.evaluate(benchmark, encoder=given, index=tmp_path / "index")
+
+
+def test_runs_are_compared_in_any_form(benchmark: str, tmp_path: Path) -> None:
+    queries = [sr.Query(f"q{row['id']}", row["title"]) for row in rows()[:5]]
+    qrels = tmp_path / "data" / "qrels" / "test.tsv"
+    judged = {query.id: {query.id[1:]: 1} for query in queries}
+    with sr.build(rows(), tmp_path / "index", encoder=LetterEncoder()) as index:
+        words = sr.evaluate(benchmark, index=index, mode="bm25", output=tmp_path / "words")
+        vectors = sr.evaluate(benchmark, index=index, output=tmp_path / "vectors")
+        run = index.search(queries, k=100, mode="bm25", group=False)
+    scores = {ranking.query.id: dict(zip(ranking.ids, ranking.scores.tolist(), strict=True)) for ranking in run}
+    by_folder = sr.compare([tmp_path / "words", str(tmp_path / "vectors")], qrels)
+    assert by_folder.names == ["words", "vectors"]
+    assert by_folder.means_of("nDCG@10") == [each.result.means["", "nDCG@10"] for each in (words, vectors)]
+    for judgements in (judged, str(qrels)):
+        mixed = sr.compare({"words": run, "plain": scores, "vectors": tmp_path / "vectors"}, judgements, measures=["nDCG@10"])
+        assert mixed.means_of("nDCG@10")[::2] == by_folder.means_of("nDCG@10")
+        assert mixed.comparisons[0]["nDCG@10"][0].difference == 0
+    reports = sr.compare([words, vectors])
+    assert reports.means_of("nDCG@10") == by_folder.means_of("nDCG@10")
+    wrong: list[tuple[Any, Any, str]] = [
+        ([run], judged, "two runs or more"),
+        ([words, run], judged, "a report is compared with reports"),
+        ([run, {"q": 1}], judged, "a run is a file"),
+        ([run, run], None, "name judgements with `qrels`"),
+        ([run, run], {"q": 1}, "judgements are"),
+        ([run, run], {"q": {"a": 1.5}}, "the grade of 'a'"),
+    ]
+    for runs, given, message in wrong:
+        with pytest.raises(sr.InvalidRequest, match=message):
+            sr.compare(runs, given)

@@ -1,6 +1,7 @@
 """Rows that are not indexed are in what build, add, sync and their dry run return, each time, and in a warning of `logging`."""
 
 import logging
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -64,7 +65,10 @@ def test_they_are_said_each_time(call: str, before: str, folder: Path, caplog: p
         pytest.skip("another index than that of the corpus is refused, or made anew")
     for _ in range(2):
         caplog.clear()
-        answer = CALLS[call](folder)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            answer = CALLS[call](folder)
+        assert [(each.category, each.filename) for each in told] == [(sr.RowsRejected, __file__)] * (call != "open")
         if call == "open" and before != "as it is" and before != "less":
             assert bad_rows(answer.rejections) in (BAD, [])
             continue

@@ -19,8 +19,10 @@ def test_all_is_sorted_and_resolves() -> None:
     assert sr.__all__ == sorted(sr.__all__)
     assert dir(sr) == sr.__all__
     assert sr.__version__ == version("sciretrieve")
-    for name in set(sr.__all__) - {"__version__"}:
+    for name in set(sr.__all__) - {"__version__", *FOLDERS}:
         assert getattr(sr, name).__module__.startswith("sciretrieve.")
+    for name in FOLDERS:
+        assert getattr(sr, name).__name__ == f"sciretrieve.{name}"
     with pytest.raises(AttributeError, match="nonsense"):
         _ = sr.nonsense
 
@@ -40,7 +42,8 @@ WITHIN = {
     "saved_searches": "news",
 }
 """Functions of Python -> the command that has them within."""
-ALONE = {"field", "load_encoder", "open", "open_corpus", "open_many", "open_reranker", "schema", "__version__"}
+FOLDERS = {"demo", "evaluation", "integrations", "strategies", "training"}
+ALONE = {*FOLDERS, "field", "load_encoder", "open", "open_corpus", "open_many", "open_reranker", "schema", "__version__"}
 """What commands do by themselves."""
 
 

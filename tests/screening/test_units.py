@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.base.errors import InvalidRequest
+from sciretrieve.base.errors import InvalidRequest, NoSuchPaper
 from sciretrieve.screening.rules import DRY
 
 COPIES = 3
@@ -87,7 +87,7 @@ def test_only_the_papers_that_pass_are_grouped(doubled: sr.Index, tmp_path: Path
     with sr.Screening(doubled, tmp_path / "review.jsonl", "vaccine", filter="year >= 2010") as session:
         assert len(session) == 80
         assert session.units.also["w3"] == ["db3"]
-        with pytest.raises(InvalidRequest, match="no paper 'pre3'"):
+        with pytest.raises(NoSuchPaper, match="no paper 'pre3'"):
             session.decide("pre3")
 
 

@@ -24,7 +24,7 @@ from sciretrieve.matching.dense import ann as dense_ann
 from sciretrieve.matching.dense import build_ann
 from sciretrieve.matching.dense.measuring import Questions
 from sciretrieve.studies import dense_types as dense_types_module
-from sciretrieve.studies.dense_types import Bench, TypeMeasured, benches, plot
+from sciretrieve.studies.dense_types import Bench, TypeMeasured, benches
 from tests.command_line import answer, sciretrieve
 from tests.made_up import made_up_papers, write_jsonl
 
@@ -248,7 +248,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def test_an_svg_says_what_was_measured(tmp_path: Path) -> None:
-    plot(BENCH, tmp_path / "types.svg")
+    BENCH.plot(tmp_path / "types.svg")
     root = ElementTree.parse(tmp_path / "types.svg").getroot()
     texts = ["".join(element.itertext()).strip() for element in root.iter(f"{SVG}text")]
     assert {
@@ -259,7 +259,7 @@ def test_an_svg_says_what_was_measured(tmp_path: Path) -> None:
 
 
 def test_the_front_goes_through_the_markers_of_its_rows(tmp_path: Path) -> None:
-    plot(BENCH, tmp_path / "types.svg")
+    BENCH.plot(tmp_path / "types.svg")
     (axes,) = ElementTree.parse(tmp_path / "types.svg").getroot().findall(f".//{SVG}g[@id='axes_1']")
     lines = [[(float(use.get("x", 0)), float(use.get("y", 0))) for use in line.findall(f"{SVG}g/{SVG}use")] for line in axes]
     front, flat, hnsw, ivf = (line for line in lines if line)
@@ -273,17 +273,17 @@ def test_the_front_goes_through_the_markers_of_its_rows(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", ["svg", "png"])
 def test_the_same_figures_are_the_same_bytes_however_matplotlib_is_set_up(tmp_path: Path, suffix: str) -> None:
     first, second = tmp_path / f"first.{suffix}", tmp_path / f"second.{suffix}"
-    plot(BENCH, first)
+    BENCH.plot(first)
     with mpl.rc_context({"font.size": 30, "axes.facecolor": "red", "svg.fonttype": "path"}):
-        plot(BENCH, second)
+        BENCH.plot(second)
         assert mpl.rcParams["font.size"] == 30
     assert first.read_bytes() == second.read_bytes()
-    plot(replace(BENCH, rows=ROWS[:2]), second)
+    replace(BENCH, rows=ROWS[:2]).plot(second)
     assert first.read_bytes() != second.read_bytes()
 
 
 def test_a_png_is_an_image_and_no_display_is_asked_for(tmp_path: Path) -> None:
-    plot(BENCH, tmp_path / "types.png")
+    BENCH.plot(tmp_path / "types.png")
     assert matplotlib.image.imread(tmp_path / "types.png").shape == (750, 1500, 4)
     assert "matplotlib.pyplot" not in sys.modules
 

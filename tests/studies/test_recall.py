@@ -151,5 +151,5 @@ def test_the_command_fails_where_less_is_found_than_promised(build: Callable[...
 
 
 def test_no_queries_are_refused(build: Callable[..., Path]) -> None:
-    with pytest.raises(InvalidRequest, match="`queries` is at least 1"):
+    with pytest.raises(InvalidRequest, match="queries must be a whole number, at least 1"):
         sr.measure_recall(sr.open(build()), queries=0, progress=False)

@@ -6,11 +6,13 @@ import json
 from importlib.resources import files
 from typing import Any
 
+from ...base.arguments import checked
 from ...base.errors import UnknownName
 
 NAMES = ("paper", "passage", "hit", "run", "answer", "count", "health", "suggestions")
 
 
+@checked
 def schema(name: str) -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of one kind of value. It refers to no other file.
 

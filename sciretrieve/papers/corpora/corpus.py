@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 
 import pyarrow as pa
 
+from ...base.arguments import checked
 from ...base.errors import InvalidRequest, NotFound
 from ...base.types import Paper
 from ...config import home
@@ -156,6 +157,7 @@ class TableCorpus(Corpus):
             yield RawBatch(self.name, rows, list(range(first + 1, first + 1 + rows.num_rows)))
 
 
+@checked
 def open_corpus(sources: Sources, columns: ColumnMap | None = None) -> Corpus:
     """Open a corpus.
 

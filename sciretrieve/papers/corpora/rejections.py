@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from ...base.errors import BadPaper
+from ...base.errors import BadPaper, RowsRejected, warn
 from ...base.wording import counted
 from .raw import Rejected, Withdrawn
 
@@ -74,7 +74,9 @@ def read_rejections(path: Path, count: int) -> tuple[Rejected, ...]:
 
 
 def warn_of(count: int, first: Sequence[Rejected], what: str, path: Path | None = None) -> None:
-    """Warn, through `logging`, of the rows of `what` that were left out, so that none vanishes in silence."""
+    """Warn of the rows of `what` that were left out, through `logging` and as RowsRejected, so that none vanishes in silence."""
     if count:
         example = f", the first, row {first[0].row} of {first[0].source}, for {first[0].reason}" if first else ""
-        LOG.warning("%s: rejected %s%s%s", what, counted(count, "row"), example, f"; {path} lists them" if path else "")
+        message = f"{what}: rejected {counted(count, 'row')}{example}" + (f"; {path} lists them" if path else "")
+        LOG.warning("%s", message)
+        warn(message, RowsRejected)

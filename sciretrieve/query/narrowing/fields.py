@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ...base.arguments import checked
 from ...base.characters import clean
 from ...base.errors import InvalidRequest
 from .combining import OperatorName, combined
@@ -145,6 +146,7 @@ class Field:
         return clean(value) if isinstance(value, str) else value
 
 
+@checked
 def field(name: str) -> Field:
     """A column of the papers, for building a filter: `(field("year") >= 2018) & ~field("authors").contains("kipf")`.
 

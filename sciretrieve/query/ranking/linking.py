@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...base.choices import SIMILAR_BY, SimilarBy, check_choice
 from ...base.errors import InvalidRequest
-from ...base.types import Rows, Scores
+from ...base.types import Papers, Rows, Scores, names_of
 from ...matching import topk
 from ...matching.fusion import unit
 from ...matching.scope import Scope, union
 from ...matching.search import Probe
 from ...runs import Ranking
 from ..reading.rocchio import NEGATIVE_WEIGHT
-from ..snapshot import Snapshot, as_ids
+from ..snapshot import Snapshot
 
 SHARE = 0.9
 """Weight of citations in a joined score; the rest is the text's. Citation scores are low: 0.1 is close. Measured, see docs/quality.md."""
@@ -89,8 +89,8 @@ class LinkedPapers:
 
 def linked_papers(
     snapshot: Snapshot,
-    ids: str | Sequence[str],
-    negatives: str | Sequence[str],
+    ids: Papers,
+    negatives: Papers,
     text: str | None,
     by: SimilarBy | None,
     scope: Scope,
@@ -99,7 +99,7 @@ def linked_papers(
     papers minus a fifth of the mean over the negatives, as in Rocchio's formula. Raises as `Index.similar`."""
     if by is not None:
         check_choice("ground", by, SIMILAR_BY)
-    if by == "text" or (by is None and (not as_ids(ids) or len(snapshot) > GRAPHED or not snapshot.has_references)):
+    if by == "text" or (by is None and (not names_of(ids) or len(snapshot) > GRAPHED or not snapshot.has_references)):
         return None
     if by == "citations" and text is not None:
         raise InvalidRequest("a text cites nothing; give ids with `by='citations'`, or leave it out")

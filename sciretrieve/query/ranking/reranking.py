@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...base.arguments import checked
 from ...base.choices import Device, Precision
 from ...base.errors import InvalidRequest, UnknownName
 from ...base.plugins import Plugin, found, names
@@ -19,7 +20,7 @@ from ...encoders.text_encoder import TextEncoder
 from ...matching import topk
 from ...matching.dense.exact import score
 from ...matching.sentence_pairs import closest, transport
-from ...protocols import Encoder, Reranker
+from ...protocols import Encoder, OwnReranker, Reranker
 from ...runs import Ranking, Run
 
 
@@ -64,6 +65,7 @@ class SentenceReranker:
         return np.array([self._compare(query_vectors, vectors) for vectors in paper_vectors], np.float64)
 
 
+@checked
 def open_reranker(name: str, *, precision: Precision = "auto", device: Device = "auto") -> Reranker:
     """Open a reranker: an encoder as `load_encoder` takes it, a folder or hub id of a cross-encoder, a sentence model, or a plug-in.
 
@@ -87,12 +89,12 @@ def open_reranker(name: str, *, precision: Precision = "auto", device: Device = 
         raise UnknownName("reranker", name, names("reranker", error.args[2])) from error
 
 
-def reranked(run: Run, reranker: Reranker, depth: int) -> Run:
+def reranked(run: Run, reranker: OwnReranker, depth: int) -> Run:
     """Reorder the first `depth` papers of each ranking by the reranker. The others follow."""
     return replace(run, rankings=tuple(_reranked(ranking, reranker, run, depth) for ranking in run.rankings))
 
 
-def scores_of(reranker: Reranker, query: Query, papers: Sequence[Paper]) -> Scores:
+def scores_of(reranker: OwnReranker, query: Query, papers: Sequence[Paper]) -> Scores:
     """A reranker's scores of papers, (n,). Without papers, the reranker is not called. A user's reranker may return an array or a list.
 
     Raises InvalidRequest unless there is one finite number per paper, and whatever the reranker raises.
@@ -116,7 +118,7 @@ def stacked_scores(new_scores: Scores, old_scores: Scores) -> Scores:
     return np.concatenate([new_scores, old_scores - old_scores[0] - 1 + new_scores.min(initial=0.0)]) if len(old_scores) else new_scores
 
 
-def _reranked(ranking: Ranking, reranker: Reranker, run: Run, depth: int) -> Ranking:
+def _reranked(ranking: Ranking, reranker: OwnReranker, run: Run, depth: int) -> Ranking:
     first, count = min(depth, len(ranking)), len(ranking)
     new_scores = scores_of(reranker, ranking.query, run.source.papers_at(ranking.rows[:first]))
     scores = stacked_scores(new_scores, ranking.scores[first:])

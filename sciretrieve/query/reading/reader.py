@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ...base.characters import typed as as_typed
 from ...base.choices import Filter, Mode
 from ...base.errors import InvalidRequest
 from ...base.once import once
-from ...base.types import Half, Paper, Query, Rows, TotalIs, Vectors, floats_of
+from ...base.types import Half, Paper, Papers, Query, Rows, TotalIs, Vectors, floats_of, names_of
 from ...base.wording import shortlist
 from ...encoders.languages import ENGLISH, language_of, mostly_in, seems_english
 from ...encoders.query_encoder import QueryEncoder
@@ -31,7 +31,7 @@ from ..narrowing import operators
 from ..narrowing.combining import leaves
 from ..narrowing.demands import Demand, Words, wanted
 from ..narrowing.operators import TypedQuery
-from ..snapshot import Snapshot, as_ids
+from ..snapshot import Snapshot
 from .rocchio import moved, moved_terms, rocchio, rocchio_terms
 
 LACKS: Mapping[Mode, Half] = {"bm25": "meaning", "dense": "words"}
@@ -104,8 +104,8 @@ class Reader:
         vectors: Vectors | None = None,
         late: bool | None = None,
         *,
-        like: str | Sequence[str] = (),
-        unlike: str | Sequence[str] = (),
+        like: Papers = (),
+        unlike: Papers = (),
         among: Rows | None = None,
     ) -> list[Probe]:
         """Turn queries into probes. Typed texts are parsed, and missing vectors, (n, dim), are encoded in one batch. Only papers that pass
@@ -209,15 +209,15 @@ class Reader:
 
     def probe(self, query: Query, mode: Mode, vector: Vectors | None, scope: Scope) -> Probe:
         """Turn one unparsed query into a probe that the papers of a scope may answer. Its vector, (dim,), is encoded unless given."""
-        (read_vector,), (tokens,) = self._vectors([query], [mode], None if vector is None else vector[None], None)
+        (read_vector,), (tokens,) = self._vectors([query], [mode], None if vector is None else [vector], None)
         return replace(self._probe(query, None, read_vector, scope, mode), tokens=tokens, mode=mode)
 
     def likeness(
         self,
-        ids: str | Sequence[str],
+        ids: Papers,
         *,
         text: str | None = None,
-        negatives: str | Sequence[str] = (),
+        negatives: Papers = (),
         mode: Mode | None = None,
         filter: Filter = None,
     ) -> Probe:
@@ -227,7 +227,7 @@ class Reader:
         snapshot = self.snapshot
         if text is not None:
             text = clean(checked_text(text, "text"))
-        if not as_ids(ids) and not (text or "").strip():
+        if not names_of(ids) and not (text or "").strip():
             raise InvalidRequest("nothing to be similar to; give ids of papers, or `text`: a title and an abstract")
         positive_rows, negative_rows = snapshot.named_rows(ids), snapshot.named_rows(negatives)
         outside = []
@@ -248,7 +248,7 @@ class Reader:
         total = len(passing)
         return Probe(query, scope, vector, terms, terms, lacks=lacks, total=total, mode=mode, in_full_texts=False)
 
-    def _moved_probe(self, probe: Probe, like: str | Sequence[str], unlike: str | Sequence[str], mode: Mode) -> Probe:
+    def _moved_probe(self, probe: Probe, like: Papers, unlike: Papers, mode: Mode) -> Probe:
         """Move a probe towards some papers and away from others. None of these may answer it.
 
         Raises:
@@ -270,7 +270,7 @@ class Reader:
         scope = probe.scope.without(np.concatenate([liked, disliked]))
         return replace(probe, vector=vector, terms=terms, scope=scope, listing=False)
 
-    def without_copies(self, probe: Probe, *names: str | Sequence[str]) -> Probe:
+    def without_copies(self, probe: Probe, *names: Papers) -> Probe:
         """A probe that no copy of the named papers may answer, so that grouped answers do not contain them under another id."""
         rows = np.concatenate([self.snapshot.named_rows(each) for each in names])
         return replace(probe, scope=probe.scope.without(self.snapshot.with_copies(rows))) if len(rows) else probe
@@ -376,7 +376,7 @@ class Reader:
         return not others and self.query_encoder.symmetric
 
     def _vectors(
-        self, queries: Sequence[Query], modes: Sequence[Mode], vectors: Vectors | None, late: bool | None
+        self, queries: Sequence[Query], modes: Sequence[Mode], vectors: Vectors | Sequence[Any] | None, late: bool | None
     ) -> tuple[Sequence[Vectors | None], Sequence[QueryTokens | None]]:
         """Vectors of queries, each (dim,), encoded unless given as (n, dim); and their token vectors for late interaction.
 
@@ -418,14 +418,14 @@ class Reader:
         kept = weights > 0
         return QueryTokens(states[kept], weights[kept], [words[place] for place in np.flatnonzero(kept)]) if kept.any() else None
 
-    def _checked_vectors(self, vectors: Vectors, queries: int) -> Vectors:
+    def _checked_vectors(self, vectors: Any, queries: int) -> Vectors:
         """Check vectors given for this many queries. Raises InvalidRequest for another shape."""
-        if np.shape(vectors) != (expected := (queries, self.snapshot.dim)):
-            raise InvalidRequest(f"vectors of queries have the shape {expected}, (queries, dimension), not {np.shape(vectors)}")
         try:
             checked = floats_of(vectors, np.float32)
         except TypeError as error:
             raise InvalidRequest(f"vectors of queries are numbers: {error}") from error
+        if checked.shape != (expected := (queries, self.snapshot.dim)):
+            raise InvalidRequest(f"vectors of queries have the shape {expected}, (queries, dimension), not {checked.shape}")
         if len(wrong := np.flatnonzero(~measurable(checked))):
             raise InvalidRequest(f"the vector of query {wrong[0] + 1} {NOT_MEASURABLE}")
         return checked
@@ -482,7 +482,7 @@ class Parsed(NamedTuple):
 
 def _given(query: str | Query, id: str, allowed: Scope) -> Parsed:
     """A query as it was given."""
-    if isinstance(query, str):
+    if not isinstance(query, Query):
         return Parsed(Query(id, checked_text(query, "query")), None, NO_MATCH, allowed)
     checked_text(query.words, "query")
     return Parsed(query if query.id else replace(query, id=id), None, NO_MATCH, allowed)

@@ -118,7 +118,7 @@ def _examples(index: Index, state: State) -> dict[str, list[tuple[str, str]]]:
     """The liked and disliked papers, each by its name and its title. Raises NotFound."""
     request = state.request(1)
     return {
-        kind: [(name, in_unicode(paper.headline(70))) for name, paper in zip(names, index.papers(list(ids)) if ids else [], strict=True)]
+        kind: [(name, in_unicode(paper.headline(70))) for name, paper in zip(names, index.papers(ids), strict=True)]
         for kind, names, ids in (("like", state.like, request.like), ("unlike", state.unlike, request.unlike))
     }
 

@@ -17,12 +17,14 @@ import hashlib
 import random
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from ...base.arguments import checked
 from ...base.choices import DEFAULT_ENCODER, Device, Mode, PoolingName, Precision
 from ...base.errors import InvalidRequest
 from ...base.forms import AsJson
@@ -37,6 +39,7 @@ from ...papers.corpora import Corpus, PaperCorpus, Sources, open_corpus
 from ...progress import shown
 from ...protocols import Encoder, Progress
 from ...query.index import Index
+from ...query.opening import AnyIndex, is_folder_of_index, opened
 from .neighbours import CATEGORIES, CLASSES, Category, neighbours
 from .similarities import Anisotropy, Retrieval, Similarities, anisotropy, mean_cosine, overlap, own_ranks, similarities, standardised
 from .tagged_texts import check_tagger
@@ -181,8 +184,9 @@ class Study(AsJson):
         return [PAPERS, TITLES, *(result.code for result in self.classes)]
 
 
+@checked
 def robustness(
-    source: Sources | Corpus | Index,
+    source: Sources | Corpus | AnyIndex,
     *,
     encoder: str = DEFAULT_ENCODER,
     adapter: str | None = None,
@@ -199,7 +203,7 @@ def robustness(
     Nothing is kept; each mode searches indexes in a temporary folder.
 
     Args:
-        source: a corpus; or an open index, whose papers, encoder, and settings of BM25 and hybrid search are used.
+        source: a corpus; or an index, open or by its folder, whose papers, encoder, and settings of BM25 and hybrid search are used.
         encoder: the encoder of a corpus's papers; an index has its own.
         adapter: the encoder's adapter, expert or instruction for papers.
         pooling, template: the encoder's pooling and its text of a paper, see `load_encoder`.
@@ -216,19 +220,20 @@ def robustness(
     >>> study = sr.robustness(index, limit=500)
     >>> print(study.to_json())
     """
-    check_tagger()
     if limit < FEWEST:
         raise InvalidRequest(f"{limit:,} papers are too few to study; at least {FEWEST} are needed")
-    with shown(progress) as listener:
-        if isinstance(source, Index):
-            name, batches = str(source.path), (texts_of(table) for table in source.snapshot.tables(["id", "title", "abstract"]))
-            reader = source.reader.query_encoder.encoder if source.snapshot.encoder is not None else None
-            fusion = source.snapshot.fusion
-            settings = BuildSettings(metric=source.snapshot.metric, lexical=source.snapshot.manifest.bm25)
+    check_tagger()
+    with shown(progress) as listener, ExitStack() as opening:
+        library = _library(source, opening)
+        if library is not None:
+            name, batches = str(library.path), (texts_of(table) for table in library.snapshot.tables(["id", "title", "abstract"]))
+            reader = library.reader.query_encoder.encoder if library.snapshot.encoder is not None else None
+            fusion = library.snapshot.fusion
+            settings = BuildSettings(metric=library.snapshot.metric, lexical=library.snapshot.manifest.bm25)
             options = SearchOptions(fusion=fusion.method, alpha=fusion.alpha if fusion.method == "convex" else None)
-            modes = [mode for mode in MODES if mode in source.modes]
+            modes = [mode for mode in MODES if mode in library.modes]
         else:
-            corpus = source if isinstance(source, Corpus) else open_corpus(source)
+            corpus = source if isinstance(source, Corpus) else open_corpus(cast(Sources, source))
             name, batches = ", ".join(corpus.sources) or corpus.name, (texts_of(batch.papers) for batch in corpus.batches())
             reader = load_encoder(encoder, adapter=adapter, pooling=pooling, template=template, precision=precision, device=device)
             settings, options, modes = BuildSettings(metric="cosine"), SearchOptions(), list(MODES)
@@ -240,6 +245,11 @@ def robustness(
         with tempfile.TemporaryDirectory(prefix="sciretrieve-", ignore_cleanup_errors=True) as folder:
             work = _Work(papers, seed, reader, settings, options, modes, Path(folder), listener)
             return Study(name, reader.name if reader else None, len(papers), available, seed, work.tasks(), work.classes(), work.space())
+
+
+def _library(source: Any, opening: ExitStack) -> Index | None:
+    """The source as an open index; None for a corpus."""
+    return opening.enter_context(opened(source)) if isinstance(source, Index) or is_folder_of_index(source) else None
 
 
 def _drawn(papers: Iterator[Paper], limit: int, seed: int) -> tuple[list[Paper], int]:

@@ -1,0 +1,107 @@
+"""Compares runs in any form: of a search, of an evaluation, or in files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from reprlib import repr as shortened
+from typing import TypeAlias
+
+from ..base.arguments import checked
+from ..base.errors import InvalidRequest
+from ..metrics.judgements import Qrels, RunScores, read_runs
+from ..metrics.measures import QueryCounts
+from ..metrics.significance import Correction
+from ..runs import Run
+from .comparing import RunComparison, compare_scores, compare_values, judgements_of
+from .reports import Report
+
+AnyRun: TypeAlias = str | PathLike[str] | Run | Report | Mapping[str, Mapping[str, float]]
+"""A file (TREC or JSON), a folder of `evaluate`, a run of a search, a report, or {query: {paper: score}}."""
+MEASURE = "nDCG@10"
+
+
+@checked
+def compare(
+    runs: Mapping[str, AnyRun] | Sequence[AnyRun],
+    qrels: str | Path | Qrels | None = None,
+    *,
+    benchmark: str | None = None,
+    data: str | Path | None = None,
+    split: str | None = None,
+    measures: Sequence[str] = (),
+    correction: Correction = "holm",
+) -> RunComparison:
+    """Test whether runs differ by more than chance from the first of them.
+
+    Args:
+        runs: two or more runs, by name or in a list. Reports are compared as they are, and with reports only.
+        qrels: judgements: a file, or {query: {paper: grade}}.
+        benchmark, data, split: a benchmark whose judgements are used, in place of `qrels`.
+        measures: the measures; by default nDCG@10, or those of the reports.
+        correction: of p-values, "holm" or "bonferroni".
+
+    Raises:
+        InvalidRequest: fewer than two runs, no judgements, or a run without any judged query or paper.
+        NotFound: a file does not exist.
+
+    >>> words, both = (index.search(queries, k=10, mode=mode) for mode in ("bm25", "hybrid"))
+    >>> compared = sr.compare({"words": words, "both": both}, qrels)
+    >>> compared.names, compared.measures
+    (['words', 'both'], ['nDCG@10'])
+    """
+    named = dict(runs) if isinstance(runs, Mapping) else _by_name(runs)
+    reports = {name: run for name, run in named.items() if isinstance(run, Report)}
+    if reports and len(reports) == len(named):
+        return _reports(reports, measures, correction)
+    if reports:
+        raise InvalidRequest("a report is compared with reports; give the folders that `evaluate(…, output=…)` wrote, and judgements")
+    judgements, texts = judgements_of(qrels, benchmark, data, split)
+    judge = str(benchmark or "the judgements" if isinstance(qrels, Mapping | None) else qrels)
+    return compare_scores({name: _scores(run) for name, run in named.items()}, judgements, measures or [MEASURE], judge, texts, correction)
+
+
+def _by_name(runs: Sequence[AnyRun]) -> dict[str, AnyRun]:
+    """Runs by the names of their files or systems; others are numbered."""
+    named: dict[str, AnyRun] = {}
+    for number, run in enumerate(runs, 1):
+        if isinstance(run, str | PathLike):
+            name, run = next(iter(read_runs([Path(run)]).items()))
+        else:
+            name = run.system if isinstance(run, Report) else f"run {number}"
+        while name in named:
+            name += "'"
+        named[name] = run
+    return named
+
+
+def _scores(run: AnyRun) -> RunScores:
+    """A run's scores by query and paper."""
+    if isinstance(run, str | PathLike):
+        return next(iter(read_runs([Path(run)]).values()))
+    if isinstance(run, Run):
+        return {ranking.query.id: dict(zip(ranking.ids, ranking.scores.tolist(), strict=True)) for ranking in run}
+    if isinstance(run, Mapping) and all(isinstance(row, Mapping) for row in run.values()):
+        return {query: dict(row) for query, row in run.items()}
+    raise InvalidRequest(
+        f"a run is a file, a folder of `evaluate`, a run of a search, or {{query: {{paper: score}}}}, not {shortened(run)}"
+    )
+
+
+def _reports(reports: Mapping[str, Report], measures: Sequence[str], correction: Correction) -> RunComparison:
+    first = next(iter(reports.values()))
+    names = list(measures) or first.result.measures
+    for name, report in reports.items():
+        if report.benchmark.name != first.benchmark.name or report.split != first.split:
+            raise InvalidRequest(f"{name} is a report of {report.benchmark.name}, and the first of {first.benchmark.name}")
+        if len(report.result.tasks) > 1:
+            raise InvalidRequest(f"{report.benchmark.name} has several tasks; evaluate one by `task`, and compare its reports")
+        if lacking := [measure for measure in names if measure not in report.result.measures]:
+            raise InvalidRequest(f"the report of {name} has no {lacking[0]}; it has {', '.join(report.result.measures)}")
+    answered = {name: report.result.tasks[0].per_query for name, report in reports.items()}
+    queries = sorted(set().union(*answered.values()))
+    zeros = dict.fromkeys(names, 0.0)
+    values = {name: {query: rows.get(query, zeros) for query in queries} for name, rows in answered.items()}
+    counts = [QueryCounts(len(queries), frozenset(set(queries) - rows.keys()), 0) for rows in answered.values()]
+    return compare_values(values, names, counts, {}, correction)
