@@ -35,7 +35,11 @@ def metadata(wheel: Path) -> Message:
 
 
 def test_a_wheel_has_the_package_with_its_data_and_the_man_page(wheel: Path) -> None:
-    files = {path.relative_to(ROOT).as_posix() for path in (ROOT / "sciretrieve").rglob("*") if path.is_file() and path.suffix != ".pyc"}
+    files = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "sciretrieve").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
     assert files >= {"sciretrieve/py.typed", "sciretrieve/demo/papers.jsonl", "sciretrieve/encoders/granite_probes.npy"}
     about = {f"{ABOUT}/{name}" for name in ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE", "licenses/NOTICE")}
     man_page = f"sciretrieve-{PROJECT['version']}.data/data/share/man/man1/sciretrieve.1"
