@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
@@ -160,8 +160,15 @@ def compare_runs(
     Raises:
         InvalidRequest: fewer than two runs, no judgements, an unknown correction, or a run without any judged query or paper.
     """
+    check_several(paths)
     judgements, query_texts = judgements_of(qrels, benchmark, data, split)
     return compare_scores(read_runs(paths), judgements, measures, str(qrels or benchmark), query_texts, correction)
+
+
+def check_several(runs: Sized) -> None:
+    """Raise InvalidRequest for fewer than two runs."""
+    if len(runs) < 2:
+        raise InvalidRequest("compare needs two runs or more")
 
 
 def compare_scores(
@@ -189,8 +196,6 @@ def compare_values(
     correction: Correction,
 ) -> RunComparison:
     """Compare runs by the values of some measures, {run: {query: {measure: value}}}, for the same queries. Raises as `compare_runs`."""
-    if len(runs) < 2:
-        raise InvalidRequest("compare needs two runs or more")
     check_choice("correction", correction, tuple(CORRECTIONS))
     per_query = list(runs.values())
     values = {name: np.array([[row[name] for row in rows.values()] for rows in per_query]) for name in names}

@@ -14,7 +14,7 @@ from ..metrics.judgements import Qrels, RunScores, read_runs
 from ..metrics.measures import QueryCounts
 from ..metrics.significance import Correction
 from ..runs import Run
-from .comparing import RunComparison, compare_scores, compare_values, judgements_of
+from .comparing import RunComparison, check_several, compare_scores, compare_values, judgements_of
 from .reports import Report
 
 AnyRun: TypeAlias = str | PathLike[str] | Run | Report | Mapping[str, Mapping[str, float]]
@@ -51,6 +51,7 @@ def compare(
     >>> compared.names, compared.measures
     (['words', 'both'], ['nDCG@10'])
     """
+    check_several(runs)
     named = dict(runs) if isinstance(runs, Mapping) else _by_name(runs)
     reports = {name: run for name, run in named.items() if isinstance(run, Report)}
     if reports and len(reports) == len(named):

@@ -78,5 +78,6 @@ def warn_of(count: int, first: Sequence[Rejected], what: str, path: Path | None 
     if count:
         example = f", the first, row {first[0].row} of {first[0].source}, for {first[0].reason}" if first else ""
         message = f"{what}: rejected {counted(count, 'row')}{example}" + (f"; {path} lists them" if path else "")
+        message = message.encode("utf-8", "backslashreplace").decode()  # not every log takes lone surrogates
         LOG.warning("%s", message)
         warn(message, RowsRejected)
