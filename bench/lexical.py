@@ -7,7 +7,8 @@ Queries are titles, two or three words of a title that stand beside each other, 
 terms when it is first asked for them; bm25s did so when it was built, for this corpus as it was; tantivy, in Rust, skips what cannot be
 among the best 10. What is compiled is loaded before, in the seconds that are shown. rank_bm25 is left out of more than 100,000 papers.
 `our best 10` says how much of our answer the others have: they weigh a term that comes twice in a query as they do, tantivy rounds the
-lengths of papers, and rank_bm25 has another formula.
+lengths of papers, and rank_bm25 has another formula. `search of the list` is `index.search`, which also reads operators, corrects words,
+finds named papers and groups; of it, `our best 10` says how much these change.
 """
 
 from __future__ import annotations
@@ -51,8 +52,9 @@ def main() -> None:
         folder = Path(scratch)
         index = sr.open(chosen.index) if chosen.index else sr.build(chosen.corpus, folder / "index", encoder=None, limit=chosen.papers)
         papers = index.papers_at(np.arange(0, len(index), max(len(index) // chosen.queries, 1)))
-        queries = queries_of(papers, Analyzer(), chosen.queries)
-        sides = Sides(folder, index, queries, chosen.threads)
+        texts, analyzer = queries_of(papers, Analyzer(), chosen.queries), Analyzer()
+        queries = {kind: list(map(analyzer.terms, asked)) for kind, asked in texts.items()}
+        sides = Sides(folder, index, texts, queries, chosen.threads)
         first = sides.first_calls()
         rows = [row for kind in queries for row in sides.compared(kind, chosen.rounds)]
         report(rows, chosen.json)
@@ -62,16 +64,17 @@ def main() -> None:
             print(f"{kind}: {len(asked)} queries of {np.mean([len(query) for query in asked]):.1f} terms")
 
 
-def queries_of(papers: Sequence[sr.Paper], analyzer: Analyzer, most: int) -> dict[str, list[list[str]]]:
-    """Sets of queries, each a list of terms."""
+def queries_of(papers: Sequence[sr.Paper], analyzer: Analyzer, most: int) -> dict[str, list[str]]:
+    """Sets of queries."""
     chance = np.random.default_rng(0)
-    titles = [found for paper in papers if len(found := analyzer.terms(paper.title)) >= 3][:most]
+    titles = [paper.title for paper in papers if len(analyzer.terms(paper.title)) >= 3][:most]
     short = []
     for title in titles:
+        words = [word for word in analyzer.words(title) if analyzer.term(word) is not None]
         length = int(chance.integers(2, 4))
-        first = int(chance.integers(0, len(title) - length + 1))
-        short.append(title[first : first + length])
-    whole = [analyzer.terms(f"{paper.title} {paper.abstract}") for paper in papers if paper.abstract][:most]
+        first = int(chance.integers(0, len(words) - length + 1))
+        short.append(" ".join(words[first : first + length]))
+    whole = [f"{paper.title} {paper.abstract}" for paper in papers if paper.abstract][:most]
     return {"titles": titles, "2 or 3 words": short, "whole papers": whole}
 
 
@@ -90,13 +93,15 @@ def terms_of(bm25: Bm25) -> Iterator[pa.Array]:
 class Sides:
     """Ours and the others, over the same terms of the same papers."""
 
-    def __init__(self, folder: Path, index: sr.Index, queries: dict[str, list[list[str]]], threads: int) -> None:
-        self.folder, self.index, self.queries, self.threads = folder, index, queries, threads
+    def __init__(
+        self, folder: Path, index: sr.Index, texts: dict[str, list[str]], queries: dict[str, list[list[str]]], threads: int
+    ) -> None:
+        self.folder, self.index, self.texts, self.queries, self.threads = folder, index, texts, queries, threads
         assert index.snapshot.bm25 is not None
         self.ours = index.snapshot.bm25
         with (folder / "papers.txt").open("w", encoding="utf-8") as file:
-            for texts in terms_of(self.ours):
-                file.writelines(f"{text}\n" for text in texts.to_pylist())
+            for batch in terms_of(self.ours):
+                file.writelines(f"{text}\n" for text in batch.to_pylist())
         # one copy of each word, or a million papers take ten gigabytes
         terms = [list(map(sys.intern, line.split())) for line in (folder / "papers.txt").open(encoding="utf-8")]
         built = bm25s.BM25(k1=self.ours.parameters.k1, b=self.ours.parameters.b, method="lucene", backend="numba")
@@ -123,6 +128,7 @@ class Sides:
         few = asked[: max(1, OKAPI_TERMS // round(np.mean([len(query) for query in asked])))]
         turns: dict[str, Callable[[], Any]] = {
             "sciretrieve": partial(self._ask_ours, asked),
+            "search of the list": partial(self.index.search, self.texts[kind], k=K, mode="bm25"),
             "bm25s, numba": partial(self._ask_bm25s, asked),
             "tantivy": partial(self.tantivy.ask, kind),
         }
@@ -134,6 +140,7 @@ class Sides:
         self.tantivy.ask("rows")
         found = {
             "sciretrieve": ours,
+            "search of the list": [ranking.rows.tolist() for ranking in turns["search of the list"]()],
             "bm25s, numba": turns["bm25s, numba"]()[0].tolist(),
             "tantivy": json.loads((self.folder / "rows.json").read_text(encoding="utf-8")),
         }

@@ -109,7 +109,12 @@ def parts_apart(text: str) -> set[str]:
 
 def respelled(plain: str) -> str:
     """A folded query with names with Greek letters in the spelling used for comparison: il1-beta becomes il-1-beta."""
-    return _COMPOUND.sub(lambda match: _BEFORE_NUMBER.sub("-", spelled(match[0])), _bind(plain))
+    return _COMPOUND.sub(lambda match: _in_one_spelling(match[0]), _bind(plain))
+
+
+@lru_cache(WORDS_REMEMBERED)
+def _in_one_spelling(word: str) -> str:
+    return _BEFORE_NUMBER.sub("-", spelled(word))
 
 
 def beside(plain: str) -> list[tuple[str, str]]:

@@ -160,7 +160,7 @@ class Lookup:
         """Papers that a text identifies, or whose title it is. Used where a text has to name a paper."""
         match = self.identified(text)
         look = None if len(match) else self._look(text, self.index.scope)
-        return match if look is None else look.match([(TITLE, _Look.titled)])
+        return match if look is None else look.match([(TITLE, lambda look: look.titled(self._titles([look.as_title])))])
 
     def meant(self, text: str, scope: Scope) -> Match:
         """Papers of a scope that a typed text means: by title or its beginning, also misspelt; by a reference; by a piece of the abstract;
@@ -177,7 +177,9 @@ class Lookup:
         return matches
 
     def _batch_meant(self, looks: Sequence[_Look | None]) -> list[Match]:
-        matches = [NO_MATCH if look is None else look.match(BY_TITLE) for look in looks]
+        titles = self._titles([look.as_title for look in looks if look is not None])
+        by_title = [(TITLE, lambda look: look.titled(titles)), *BY_TITLE]
+        matches = [NO_MATCH if look is None else look.match(by_title) for look in looks]
         rest = {place: look for place, look in enumerate(looks) if look is not None and not len(matches[place])}
         texts = self._texts([look.near for look in rest.values()])
         for place, look in rest.items():
@@ -199,6 +201,11 @@ class Lookup:
             rows = self.meant(text, self.index.scope).rows
         look = self._look(text, self.index.scope) if not len(rows) else None
         return (rows if look is None else np.array(look.alike(), np.int64))[:count]
+
+    def _titles(self, rows: Iterable[Rows]) -> dict[int, str]:
+        """Titles of papers, by row."""
+        distinct = np.unique(np.concatenate([NO_ROWS, *rows]))
+        return {row: paper.title for row, paper in papers_with(self.index.shards, distinct)}
 
     def _texts(self, rows: Iterable[Rows]) -> dict[int, str]:
         """Titles and abstracts of papers, by row."""
@@ -253,10 +260,15 @@ class _Look:
         """Titles that contain all of the text's terms."""
         return self._titles(0)
 
-    def titled(self) -> list[int]:
-        """Papers whose title is the text."""
+    @once
+    def as_title(self) -> Rows:
+        """Papers to read for `titled`; none if many share a title."""
         rows = self._whole.rows[self._whole.others == 0]
-        return [row for row, paper in self._papers(rows) if self.typed.is_title(paper.title)] if len(rows) <= MOST_WITH_TITLE else []
+        return rows if len(rows) <= MOST_WITH_TITLE else NO_ROWS
+
+    def titled(self, titles: Mapping[int, str]) -> list[int]:
+        """Papers whose title is the text. `titles` has those of the papers `as_title`, by row."""
+        return [row for row in self.as_title.tolist() if self.typed.is_title(titles[row])]
 
     def begun(self) -> list[int]:
         """Papers whose title begins with the text; none if there are many."""
@@ -382,13 +394,12 @@ class _Look:
 
 Way: TypeAlias = Callable[[_Look], list[int]]
 BY_TITLE: Sequence[tuple[str, Way]] = (
-    (TITLE, _Look.titled),
     (BEGINNING, _Look.begun),
     (MISSPELT, _Look.misspelt),
     (REFERENCE, _Look.cited),
 )
 BY_NAMES: Sequence[tuple[str, Way]] = ((NAMES, _Look.by_authors), (NAMES, _Look.by_an_author_on))
-"""Ways in which a text can mean papers, surest first, each with its name in an answer. `_Look.quoted` comes between them."""
+"""Ways in which a text can mean papers, surest first, each with its name in an answer. `_Look.titled` is first, `_Look.quoted` between."""
 
 
 def papers_with(shards: Sequence[Shard], rows: Rows, *columns: str) -> Iterator[tuple[int, Paper]]:
