@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, wraps
 from typing import Any, TypeVar, cast, get_type_hints
 
-from .choices import Help, check_value, is_checkable, kinds_of, parted
+from .choices import Filter, Help, check_value, is_checkable, kinds_of, parted
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -49,6 +49,6 @@ def _declared(function: Callable[..., Any]) -> Mapping[str, tuple[Sequence[Any],
     declared = {}
     for name, hint in get_type_hints(function, localns=names, include_extras=True).items():
         plain, help = parted(hint)
-        if all(map(is_checkable, kinds_of(plain))) and name != "return":
+        if all(map(is_checkable, kinds_of(plain))) and name != "return" and plain != Filter:  # `conditions` checks filters
             declared[name] = kinds_of(plain), help
     return declared
