@@ -4,7 +4,7 @@ their declared types and bounds."""
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from inspect import cleandoc
@@ -120,8 +120,9 @@ def check_types(options: Any) -> None:
         InvalidRequest: a value has a wrong type.
     """
     options_class: Any = type(options)
-    for name, (types, help) in _declared(options_class).items():
-        check_value(name, getattr(options, name), types, help)
+    for name, (types, help, plain) in _declared(options_class).items():
+        if type(value := getattr(options, name)) not in plain:
+            check_value(name, value, types, help)
 
 
 def check_value(name: str, value: Any, types: Sequence[Any], help: Help | None) -> None:
@@ -183,12 +184,14 @@ def options_of(options_class: type) -> Mapping[str, Any]:
 
 
 @cache
-def _declared(options_class: type) -> dict[str, tuple[tuple[Any, ...], Help | None]]:
-    """Allowed types of each field, and its help."""
-    declared = {}
+def _declared(options_class: type) -> dict[str, tuple[tuple[Any, ...], Help | None, Set[type]]]:
+    """Allowed types of each field, its help, and those types of which every value is allowed: services check options at each request."""
+    declared: dict[str, tuple[tuple[Any, ...], Help | None, Set[type]]] = {}
     for name, hint in options_of(options_class).items():
-        plain, help = parted(hint)
-        declared[name] = kinds_of(plain), help
+        of_field, help = parted(hint)
+        types = kinds_of(of_field)
+        plain = frozenset() if Path in types else frozenset(kind for kind in types if isinstance(kind, type) and kind not in (int, float))
+        declared[name] = types, help, plain
     return declared
 
 

@@ -31,7 +31,7 @@ from .rates import Rates
 from .service import Service
 from .settings import ServiceSettings
 
-ROUTERS = (*scholar.ROUTERS, *own.ROUTERS, *pages.ROUTERS, watching.router)
+ROUTERS = (*own.ROUTERS, *scholar.ROUTERS, *pages.ROUTERS, watching.router)
 """All routes of the service."""
 
 

@@ -137,14 +137,15 @@ class _Body:
     def __init__(self, scope: Scope, receive: Receive, settings: ServiceSettings) -> None:
         self._scope, self._receive, self._settings = scope, receive, settings
         self._length, self._is_whole = 0, False
-        self._end = time.monotonic() + settings.seconds
+        self._end = asyncio.get_running_loop().time() + settings.seconds
 
     async def receive(self) -> Message:
         """The next part. Raises Refused."""
         if self._is_whole:
             return await self._receive()
         try:
-            message = await asyncio.wait_for(self._receive(), max(self._end - time.monotonic(), 0))
+            async with asyncio.timeout_at(self._end):
+                message = await self._receive()
         except TimeoutError as error:
             self._scope["state"]["is_unread"] = True
             raise Refused(400, f"the request did not come within {self._settings.seconds:g} seconds", "send it faster") from error

@@ -34,15 +34,20 @@ def described(name: str, more: str = "", **facts: Any) -> Any:
     """The description of an option: its help, extended by `more`, its bounds, and further facts."""
     kind, help = _declared(name)
     texts = help.text.removesuffix(REPEATED), more
-    lists = {"max_length": MOST} if Sequence[str] in kinds_of(kind) else {}
+    lists = {"max_length": MOST} if _is_listed(kind) else {}
     return Field(description=" ".join(filter(None, texts)), **{"ge": help.least, "le": help.most, **lists, **facts})
 
 
 def option(name: str, **facts: Any) -> Any:
     """An option as a field of a form, with its default."""
-    if Sequence[str] in kinds_of(_declared(name)[0]):
+    if _is_listed(_declared(name)[0]):
         return described(name, default_factory=list, max_length=MOST_LISTED, **facts)
     return described(name, default=getattr(USUAL if hasattr(USUAL, name) else USUAL_SEARCH, name), **facts)
+
+
+def _is_listed(kind: Any) -> bool:
+    """Whether an option takes a list, of texts or of papers: so it has a bound."""
+    return any(get_origin(one) is Sequence for one in kinds_of(kind))
 
 
 def _declared(name: str) -> tuple[Any, Help]:
@@ -86,8 +91,10 @@ class KnownParameters:
     strict: Collection[str] | None = None
     _taken: dict[str, dict[str, bool]] = field(default_factory=dict)
 
-    def __call__(self, http: HttpRequest) -> None:
-        """Raise InvalidRequest for a parameter that the route does not know, and for a repeated one."""
+    async def __call__(self, http: HttpRequest) -> None:
+        """Raise InvalidRequest for a parameter that the route does not know, and for a repeated one.
+
+        It awaits nothing: FastAPI would call a plain function in a thread, and requests would reach the desk one by one."""
         route: APIRoute = http.scope["route"]
         if (taken := self._taken.get(route.unique_id)) is None:
             taken = self._taken[route.unique_id] = dict(_parameters(route))
