@@ -9,6 +9,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from .base.errors import InvalidRequest
+from .base.wording import shortened
 
 if TYPE_CHECKING:
     from .protocols import Progress
@@ -99,7 +100,9 @@ def shown(progress: Progress | bool) -> Iterator[Progress]:
     """
     if not isinstance(progress, bool):
         if isinstance(progress, type) or not all(callable(getattr(progress, name, None)) for name in ("start", "advance", "note")):
-            raise InvalidRequest(f"progress is True, False, or has the methods of sciretrieve.protocols.Progress; {progress!r} lacks them")
+            raise InvalidRequest(
+                f"progress is True, False, or has `start`, `advance` and `note` as `sr.Progress`; {shortened(progress)} lacks them"
+            )
         yield PositionalListener(progress)
     elif progress and _is_watched():
         bar = ProgressBar()

@@ -60,7 +60,7 @@ def test_other_options_are_checked_when_made() -> None:
         (lambda: sr.evaluate("mdcr", measures="MAP"), "measures is a list of strings, not 'MAP'"),
         (lambda: evaluate_modes("mdcr", encodr="x"), "unknown option 'encodr'; did you mean 'encoder'"),  # type: ignore[call-arg]
         (lambda: evaluate_suite("scirepeval", encodr="x"), "unknown option 'encodr'; did you mean 'encoder'"),  # type: ignore[call-arg]
-        (lambda: sr.load_encoder(None), "encoder is a string, not None"),  # type: ignore[arg-type]
+        (lambda: sr.load_encoder(None), "name is a string, not None"),  # type: ignore[arg-type]
     ):
         with pytest.raises(InvalidRequest, match=said):
             make()

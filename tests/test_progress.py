@@ -94,7 +94,7 @@ def test_what_is_given_is_told(tmp_path: Path) -> None:
     assert listener.told == [(10, 0, "papers"), (None, 0, "bytes"), 3, "done"]
     with sr.build([{"id": "a", "title": "Graph networks"}], tmp_path / "index", encoder=None, progress=listener):
         assert (1, 0, "papers") in listener.told
-    with pytest.raises(InvalidRequest, match="has the methods"), shown(Listener):  # type: ignore[arg-type]
+    with pytest.raises(InvalidRequest, match="has `start`, `advance`"), shown(Listener):  # type: ignore[arg-type]
         pass
 
 
@@ -134,7 +134,7 @@ def test_the_time_left_moves_while_a_long_step_says_nothing(monkeypatch: pytest.
 
 
 def test_what_cannot_be_told_is_refused_before_anything_is_made(corpus: Path, tmp_path: Path) -> None:
-    with pytest.raises(InvalidRequest, match="progress is True, False, or has the methods"):
+    with pytest.raises(InvalidRequest, match="progress is True, False, or has `start`"):
         build(corpus, tmp_path / "index", progress="yes")
     assert not (tmp_path / "index").exists()
 

@@ -16,7 +16,7 @@ from ..base.arguments import checked
 from ..base.choices import check_types
 from ..base.errors import InvalidRequest
 from ..base.forms import AsJson, AsTable
-from ..base.types import Hit, Paper, Papers, Passage, TotalIs, names_of
+from ..base.types import Hit, Papers, TotalIs, names_of
 from ..base.wording import counted
 from ..matching.search import Probe
 from ..options import FACETS, LIKE, PAPER_TEXT, UNLIKE, Clustered, Count, Explained, Offset, SearchOptions, SimilarByWhat, Sorted
@@ -74,10 +74,7 @@ class Request(AsJson):
 
     def __post_init__(self) -> None:
         for name in ("like", "unlike"):
-            papers = getattr(self, name)
-            if isinstance(papers, Paper | Hit | Passage) or (
-                isinstance(papers, list | tuple) and not all(isinstance(one, str) for one in papers)
-            ):
+            if not isinstance(papers := getattr(self, name), str):
                 object.__setattr__(self, name, names_of(papers))
         check_types(self)
         if self.query is not None and self.text is not None:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from reprlib import repr as shortened
 from typing import TypeAlias
 
 from ..base.arguments import checked
 from ..base.errors import InvalidRequest
 from ..base.forms import AsJson
-from ..base.types import Hit, Paper, Papers, Passage
-from ..base.wording import as_json, without_controls
+from ..base.types import Hit, Paper, Papers, listed
+from ..base.wording import as_json, shortened, without_controls
 from ..files.schema import papers_of
 from ..files.writing import check_parent, claimed, replaced
 from ..papers import duplicates, identifiers
@@ -90,8 +89,7 @@ def cite(papers: Papers, append: Path | str | None = None, *, index: AnyIndex | 
 
 def _papers(given: Papers, index: AnyIndex | None) -> list[Paper]:
     """The papers that are given, of which an index reads those that are no objects."""
-    items = [given] if isinstance(given, str | Paper | Hit | Passage) else list(given) if isinstance(given, Iterable) else [given]
-    papers = [item.paper if isinstance(item, Hit) else item for item in items]
+    papers = [item.paper if isinstance(item, Hit) else item for item in listed(given)]
     if index is not None:
         with opened(index) as library:
             return [item if isinstance(item, Paper) else library.papers([item])[0] for item in papers]

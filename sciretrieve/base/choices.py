@@ -11,11 +11,11 @@ from inspect import cleandoc
 from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path, PurePath
-from reprlib import repr as shortened
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from .errors import InvalidRequest, UnknownName
+from .wording import shortened
 
 Mode: TypeAlias = Literal["hybrid", "dense", "bm25"]
 Metric: TypeAlias = Literal["l2", "ip", "cosine"]
@@ -102,8 +102,17 @@ class Help:
 
 def check_choice(kind: str, value: str, choices: Sequence[str]) -> None:
     """Raise UnknownName for a value that is not among the choices."""
-    if value not in choices:
-        raise UnknownName(kind, str(value), choices)
+    if not isinstance(value, str) or value not in choices:
+        raise UnknownName(kind, value if isinstance(value, str) else shortened(value), choices)
+
+
+def is_iterable(value: object) -> bool:
+    """Whether a value has items. NumPy's arrays without dimensions only look like it."""
+    try:
+        iter(value)  # type: ignore[call-overload]
+    except TypeError:
+        return False
+    return True
 
 
 def check_count(value: int, name: str = "k", least: int = 1) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from reprlib import repr as shortened
 from textwrap import shorten
 from typing import Any, Literal, TypeAlias
 
@@ -18,7 +17,7 @@ from .choices import SideName
 from .errors import InvalidRequest
 from .forms import AsJsonLine
 from .frozen import FrozenDict, frozen
-from .wording import plain
+from .wording import plain, shortened
 
 Vectors: TypeAlias = npt.NDArray[np.float32]
 """Encoded texts, shape (n, dim)."""
@@ -275,16 +274,24 @@ class Hit(AsJsonLine):
         return {"rank": self.rank, "score": self.score, **paper, **where, "scores": scores, "also": also, **passage, "extra": extra}
 
 
-Papers: TypeAlias = str | Paper | Hit | Passage | Sequence[str | Paper | Hit | Passage]
-"""One paper or several of an index: ids or other names, or objects."""
+Papers: TypeAlias = str | Paper | Hit | Passage | Iterable[str | Paper | Hit | Passage]
+"""One paper or several of an index: ids or other names, or objects, also in an array or a column of a table."""
 
 
 def names_of(papers: Papers) -> list[str]:
-    """The names of papers, in order. A single text is one name, not its letters. Raises InvalidRequest for other values."""
-    one = (str, Paper, Hit, Passage)
-    if not isinstance(papers, Iterable | Paper | Hit | Passage):
-        raise InvalidRequest(f"ids of papers are a string or a list of strings, not {papers!r}")
-    return [_name_of(paper) for paper in ([papers] if isinstance(papers, one) else papers)]
+    """The names of papers, in order. Raises InvalidRequest for other values."""
+    return [_name_of(paper) for paper in listed(papers)]
+
+
+def listed(papers: Papers) -> list[str | Paper | Hit | Passage]:
+    """Papers as a list, of values that may be none. A single text is one name, not its letters. Raises InvalidRequest for others."""
+    if isinstance(papers, str | Paper | Hit | Passage):
+        return [papers]
+    column = getattr(papers, "to_pylist", None) or getattr(papers, "tolist", None)  # of Arrow, NumPy or pandas
+    try:
+        return list(papers) if column is None else listed(column())
+    except TypeError as error:
+        raise InvalidRequest(f"ids of papers are a string or a list of strings, not {shortened(papers)}") from error
 
 
 def _name_of(paper: str | Paper | Hit | Passage) -> str:

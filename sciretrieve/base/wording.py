@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import reprlib
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -21,6 +22,11 @@ BREAKS = re.compile(r"[^\S\xa0]+")
 def counted(count: int, noun: str, plural: str = "") -> str:
     """A count with its noun: 1 paper, 1,200 papers, 2 queries."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def shortened(value: object) -> str:
+    """A foreign value in a message: its `repr`, cut to a few words on one line."""
+    return " ".join(reprlib.repr(value).split())
 
 
 def shortlist(names: Sequence[str], count: int) -> str:

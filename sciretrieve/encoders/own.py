@@ -16,6 +16,7 @@ from ..base.errors import EncoderMismatch, InvalidRequest, Unavailable
 from ..base.once import once
 from ..base.plugins import Plugin, found
 from ..base.types import Paper, Query, Vectors, floats_of
+from ..base.wording import shortened
 from ..files.streams import checked_text
 from ..matching.dense.exact import NOT_MEASURABLE, measurable
 from ..protocols import Advance, Encoder, OwnEncoder, ignore_advance
@@ -81,7 +82,9 @@ class AdoptedEncoder(Encoder):
     def _dim(self) -> int:
         dim = getattr(self._own, "dim", None)
         if not isinstance(dim, Integral) or isinstance(dim, bool) or dim < 1:
-            raise InvalidRequest(f"the `dim` of {type(self._own).__name__}, the length of a vector, must be at least 1, not {dim!r}")
+            raise InvalidRequest(
+                f"the `dim` of {type(self._own).__name__}, the length of a vector, must be at least 1, not {shortened(dim)}"
+            )
         return int(dim)
 
     @property
@@ -108,7 +111,7 @@ class AdoptedEncoder(Encoder):
         if not tokens:
             return np.empty((0, self.dim), np.float32)
         with self._answering():
-            return self._checked("encode_papers", self._own.encode_papers(tokens), len(tokens))
+            return self._checked("encode_papers", self._own.encode_papers(list(tokens)), len(tokens))
 
     def encode_queries(self, queries: Sequence[Query]) -> Vectors:
         """The vectors of queries, (n, dim); papers as queries are encoded as papers. Raises as `encode`."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from reprlib import repr as shortened
 from typing import TypeAlias
 
 from ..base.arguments import checked
 from ..base.errors import InvalidRequest
+from ..base.wording import shortened
 from ..metrics.judgements import Qrels, RunScores, read_runs
 from ..metrics.measures import QueryCounts
 from ..metrics.significance import Correction

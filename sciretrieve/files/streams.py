@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from ..base.errors import InvalidRequest
 from ..base.system import read_at
+from ..base.wording import shortened
 from . import archives
 
 STDIN = Path("-")
@@ -196,7 +197,7 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
 def checked_text(text: str, what: str) -> str:
     """`text` unchanged. Raises InvalidRequest if it is no string, or has lone surrogates, which stand for invalid UTF-8."""
     if not isinstance(text, str):
-        raise InvalidRequest(f"the {what} must be a string, not {text!r}")
+        raise InvalidRequest(f"the {what} must be a string, not {shortened(text)}")
     if text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text):
         return text
     raise InvalidRequest(f"the {what} holds bytes that are not UTF-8; type it again, or convert the file it comes from")

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 from ..base.choices import check_count
 from ..base.errors import InvalidRequest
 from ..base.types import Hit, Paper
+from ..base.wording import shortened
 from ..options import SearchOptions, changed
 from ..options.keywords import SearchKeywords
 from ..query.index import Index
@@ -44,7 +45,7 @@ class Retriever:
 def kept(index: Index, k: int, options: SearchOptions, changes: SearchKeywords) -> dict[str, Any]:
     """What a retriever is made with, by its attributes' names. Raises InvalidRequest for invalid values and unknown options."""
     if not isinstance(index, Index):
-        raise InvalidRequest(f"a retriever's index is an open one, as `sr.open(path)` gives it, not {index!r}")
+        raise InvalidRequest(f"a retriever's index is an open one, as `sr.open(path)` gives it, not {shortened(index)}")
     check_count(k)
     return {"index": index, "k": k, "options": narrowed(options, changes)}
 
@@ -55,7 +56,7 @@ def narrowed(options: SearchOptions, changes: SearchKeywords) -> SearchOptions:
     Raises UnknownName for an unknown field, InvalidRequest for an invalid value.
     """
     if not isinstance(options, SearchOptions):
-        raise InvalidRequest(f"`options` are `sr.SearchOptions`, not {options!r}")
+        raise InvalidRequest(f"`options` are `sr.SearchOptions`, not {shortened(options)}")
     call_options = changed(replace(options, filter=None, since=None, until=None), changes)
     return replace(call_options, filter=(*options.filters, *call_options.filters), since=None, until=None)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from reprlib import repr as shortened
 from typing import Any, Unpack
 
 from haystack import Document, component, default_from_dict, default_to_dict
 
 from ..base.errors import InvalidRequest
+from ..base.wording import shortened
 from ..options import SearchOptions
 from ..options.keywords import SearchKeywords
 from ..query.index import Index

@@ -21,7 +21,7 @@ from ..base.errors import CorruptData, InvalidRequest, NoSuchIndex, SciretrieveE
 from ..base.forms import AsJson
 from ..base.once import once
 from ..base.types import Papers, Rows, names_of
-from ..base.wording import counted, shortlist
+from ..base.wording import counted, shortened, shortlist
 from ..encoders import late
 from ..encoders.query_encoder import index_encoder
 from ..files.schema import integers
@@ -498,7 +498,7 @@ class _Update:
         if not are_many(cut["deleted"], papers):
             return
         if not isinstance(verdict := allowed(cut["deleted"], papers) if callable(allowed) else allowed, bool | np.bool_):
-            raise InvalidRequest(f"the function `allow_deletions` answers True or False, not {verdict!r}; nothing was changed")
+            raise InvalidRequest(f"the function `allow_deletions` answers True or False, not {shortened(verdict)}; nothing was changed")
         if not verdict:
             raise InvalidRequest(
                 f"{cut['deleted']:,} of the {counted(papers, 'paper')} of {self.directory} are not in the corpus, more than a tenth, so "

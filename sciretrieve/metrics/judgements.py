@@ -7,10 +7,10 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral
 from pathlib import Path
-from reprlib import repr as shortened
 from typing import Any, TypeAlias
 
 from ..base.errors import InvalidRequest, NotFound
+from ..base.wording import shortened
 from ..files.streams import beginning, lines, read_text
 from ..files.strict_json import RepeatedKey, parsed
 from .trec import ids_of

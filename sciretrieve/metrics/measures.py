@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from numbers import Real
-from reprlib import repr as shortened
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ import numpy as np
 from ..base.errors import InvalidRequest
 from ..base.extras import need
 from ..base.plugins import Plugin
-from ..base.wording import counted
+from ..base.wording import counted, shortened
 from . import formulas
 from .formulas import Grades
 from .judgements import Qrels, RunScores

@@ -34,6 +34,7 @@ from ..base.choices import (
     documented,
 )
 from ..base.errors import InvalidRequest
+from ..base.wording import shortened
 
 if TYPE_CHECKING:
     from ..protocols import AnyEncoder, OwnReranker
@@ -264,7 +265,8 @@ class SearchOptions(WeighingOptions):
         check_types(self)
         if self.reranker is not None and (isinstance(self.reranker, type) or not callable(getattr(self.reranker, "score", None))):
             raise InvalidRequest(
-                f"reranker is what `sciretrieve.open_reranker(name)` gives, or an object with `score(query, papers)`, not {self.reranker!r}"
+                "reranker is what `sciretrieve.open_reranker(name)` gives, or an object with `score(query, papers)`, not "
+                f"{shortened(self.reranker)}"
             )
         if self.since is not None and self.until is not None and self.since > self.until:
             raise InvalidRequest(f"no year is {self.since} or later and {self.until} or earlier; swap `since` and `until`")

@@ -13,9 +13,12 @@ KEPT = ("path", "close")
 _KINDS: dict[type[Any], type[Any]] = {}
 
 
-def closed(kind: type[Any]) -> type[Any]:
-    """The class of closed objects of `kind`. Closing swaps an object's class, so open objects pay nothing."""
-    return _KINDS.setdefault(kind, type(kind.__name__, (_Closed, kind), {}))
+def shut(index: Any) -> None:
+    """Make an object a closed one, which holds nothing, so that files of it are released. Its class is swapped: open ones pay nothing."""
+    kind = type(index)
+    index.__class__ = _KINDS.setdefault(kind, kind if issubclass(kind, _Closed) else type(kind.__name__, (_Closed, kind), {}))
+    values = vars(index)
+    values.update(dict.fromkeys(values.keys() - {*KEPT}))
 
 
 class _Closed:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar, Unpack, overload
 
 import numpy as np
 
-from ..base.choices import Filter, Mode, SideName, SimilarBy, check_count
+from ..base.arguments import checked
+from ..base.choices import SIMILAR_BY, Filter, Mode, SideName, SimilarBy, check_choice, check_count
 from ..base.errors import InvalidRequest, NoSuchPaper, WordsAlone, warn
 from ..base.types import Hit, Paper, Papers, Passage, Query, Rows, Scores, Vectors, names_of, rows_in
 from ..base.waiting import awaited
-from ..base.wording import counted
+from ..base.wording import counted, shortened
 from ..encoders import packing_of
 from ..encoders.remembered import RememberingEncoder
 from ..matching.late import QueryTokens, match
@@ -21,7 +22,7 @@ from ..matching.search import Probe, Searcher
 from ..options import SearchOptions, changed
 from ..options.keywords import SearchKeywords
 from ..runs import Ranking, Run
-from .closing import closed
+from .closing import shut
 from .ids import READ_AT_ONCE, Ids
 from .ranking.diversity import POOL, diverse
 from .ranking.leading import named_first
@@ -100,8 +101,8 @@ class Index:
         if full_text is None or reader is None:
             raise InvalidRequest(f"{self.path} has no full texts; `sciretrieve add --fulltext` reads them")
         papers = self.snapshot.narrower.passing(chosen.filters)
-        if within:
-            papers = papers.among(self.named_rows(within))
+        if names := names_of(within):
+            papers = papers.among(self.named_rows(names))
         probes = reader.probes([query], mode, None, among=full_text.scope(papers).places)
         self._warn(probes, "query")
         (ranking,) = Searcher.of(reader.snapshot).search(probes, k)
@@ -116,6 +117,7 @@ class Index:
         """
         return self if self.snapshot.is_current else self.reopened()
 
+    @checked
     def reopened(self, generation: int | None = None) -> Index:
         """Open the index once more, as it is now or at a generation, with the same encoder.
 
@@ -134,7 +136,7 @@ class Index:
             member.close()
         self.searcher.close()
         self.snapshot.close()
-        self.__class__ = closed(type(self))
+        shut(self)
 
     def __enter__(self) -> Self:
         return self
@@ -332,6 +334,8 @@ class Index:
         """
         chosen = replace(changed(options, changes), reranker=None)
         mode = self._checked_mode(k, chosen, offset)
+        if by is not None:
+            check_choice("ground", by, SIMILAR_BY)
         ids, negatives = names_of(ids), names_of(negatives)
         if by == "citations" and (chosen.mode or chosen.fusion or chosen.alpha is not None):
             raise InvalidRequest("`mode`, `fusion` and `alpha` apply to texts; leave them out with `by='citations'`")
@@ -531,7 +535,7 @@ def _as_list(query: str | Query | Sequence[str | Query]) -> list[str | Query]:
     queries = [query] if isinstance(query, str | Query) else list(query) if isinstance(query, Sequence) else [query]
     for item in queries:
         if not isinstance(item, str | Query):
-            raise InvalidRequest(f"a query is a text or a Query, not {item!r}")
+            raise InvalidRequest(f"a query is a text or a Query, not {shortened(item)}")
     if not queries:
         raise InvalidRequest("there is no query; give some words, a sentence or a title")
     return queries

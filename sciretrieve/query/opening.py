@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from ..base.arguments import checked
+from ..base.choices import is_iterable
 from ..base.errors import InvalidRequest, NotFound
 from ..encoders import opened_encoder
 from ..encoders.query_encoder import JoinedQueryEncoder, QueryEncoder
@@ -97,7 +98,7 @@ def open_many(indexes: Sequence[AnyIndex], *, encoder: AnyEncoder | None = None)
     ...     both["lab:a"].title
     'Graph trees'
     """
-    if isinstance(indexes, str | PathLike | Index) or not isinstance(indexes, Iterable) or not (members := list(indexes)):
+    if isinstance(indexes, str | PathLike | Index) or not is_iterable(indexes) or not (members := list(indexes)):
         raise InvalidRequest("`open_many` takes several indexes: a list of their folders")
     with ExitStack() as opening:
         opened = _several([opening.enter_context(_member(index, encoder)) for index in members])

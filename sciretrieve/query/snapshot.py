@@ -44,7 +44,7 @@ from ..storage.fulltext import FULLTEXT
 from ..storage.manifest import Manifest
 from ..storage.shards import Shard, scope_of
 from .citations.citation_graph import CitationGraph
-from .closing import closed
+from .closing import shut
 from .full_texts import PRIVATE, owning_rows, passage_of
 from .generation import Generation, columns_of
 from .lookup import Lookup
@@ -161,7 +161,7 @@ class Snapshot:
             one.close()
             if one.passages is not None:
                 one.passages.close()
-        self.__class__ = closed(type(self))
+        shut(self)
 
     def check_files(self) -> None:
         """Raise CorruptData if a file was truncated or overwritten since it was opened, see `Verified.check_again`."""

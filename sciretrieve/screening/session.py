@@ -8,14 +8,14 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from reprlib import repr as shortened
 from types import TracebackType
 from typing import Any, Self
 
 from ..base.arguments import checked
-from ..base.choices import Filter, conditions
+from ..base.choices import Filter, conditions, is_iterable
 from ..base.errors import InvalidRequest, NoSuchPaper
 from ..base.types import Papers, names_of
+from ..base.wording import shortened
 from ..files.streams import checked_text
 from ..query.opening import AnyIndex, opened
 from .agreement import Agreement, agreement_of
@@ -346,7 +346,7 @@ class Session:
 
 def _clean_reasons(reasons: Iterable[str]) -> list[str]:
     """Reasons with single blanks, without repeats. Raises InvalidRequest for an empty one."""
-    if not isinstance(reasons, Iterable):
+    if not is_iterable(reasons):
         raise InvalidRequest(f"reasons for exclusion are a list of strings, not {shortened(reasons)}")
     texts = [" ".join(checked_text(reason, "reason").split()) for reason in ([reasons] if isinstance(reasons, str) else reasons)]
     if not all(texts):

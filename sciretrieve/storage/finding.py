@@ -13,12 +13,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from reprlib import repr as shortened
 from typing import Literal
 
 from ..base.choices import MODES, Mode
 from ..base.errors import CorruptData, InvalidRequest, NoSuchIndex, NotFound
 from ..base.system import owner, user
+from ..base.wording import shortened
 from ..config import home, setting
 from ..protocols import AnyEncoder, IndexPlace
 from .manifest import GENERATIONS, MANIFEST, PARTS, PENDING, check_sizes, read_manifest

@@ -12,6 +12,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 import sciretrieve as sr
@@ -40,6 +42,8 @@ HOSTILE: list[Any] = [
     object(),
     int,
     len,
+    np.zeros((2, 2)),
+    np.array("p0001"),
 ]
 
 CALLS: dict[str, dict[str, Any]] = {
@@ -206,7 +210,10 @@ def test_an_index_is_given_open_by_folder_or_by_name(name: str, here: Path, monk
 def test_papers_are_ids_or_objects(here: Path) -> None:
     with sr.open("library") as index:
         hit = index.search("graph", k=1).hits[0]
-        for one in (hit.id, hit, hit.paper, [hit.paper], (hit,)):
+        columns = (np.array([hit.id]), np.array(hit.id), pa.array([hit.id]), pa.table({"id": [hit.id]})["id"].to_pandas())
+        forms: list[Any] = [hit.id, hit, hit.paper, [hit.paper], (hit,), {hit.id}, {hit.id: 1}.keys(), *columns]
+        for one in forms:
+            assert sr.Request(like=one).like in (hit.id, [hit.id])
             assert index.papers(one) == [hit.paper]
             assert index.similar(one, k=3)[0].ids == index.similar(hit.id, k=3)[0].ids
             assert index.search("graph", like=one)[0].ids == index.search("graph", like=hit.id)[0].ids

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,14 @@ def test_after_with_and_in_what_is_left_of_it(folder: Path) -> None:
     assert not sr.saved_searches()
     with sr.open(index.path) as again:
         assert again.search("graph networks", k=3)[0].ids == run[0].ids
+
+
+def test_what_it_read_is_released(folder: Path) -> None:
+    """Also where somebody still has the index: nobody collects it."""
+    with sr.open(folder / "one") as index:
+        shards = [weakref.ref(shard) for shard in index.snapshot.shards]
+        assert index.search("graph networks").hits
+    assert [shard() for shard in shards] == [None]
 
 
 def test_others_stay_open(folder: Path) -> None:

@@ -10,11 +10,12 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias, cast
 
 import pyarrow as pa
 
 from ...base.arguments import checked
+from ...base.choices import is_iterable
 from ...base.errors import InvalidRequest, NotFound
 from ...base.types import Paper
 from ...config import home
@@ -175,10 +176,10 @@ def open_corpus(sources: Sources, columns: ColumnMap | None = None) -> Corpus:
     column_map = columns or ColumnMap()
     if isinstance(sources, str | Path):
         items: list[Any] = [sources]
-    elif _is_arrow(sources) or isinstance(sources, Mapping) or not isinstance(sources, Iterable):
+    elif _is_arrow(sources) or isinstance(sources, Mapping) or not is_iterable(sources):
         items = [sources]
     else:
-        items = list(sources)
+        items = [*cast(Iterable[Any], sources)]
     if items and all(map(_is_arrow, items)):
         return TableCorpus((), column_map, "papers", *_table(items))
     if items and items[0] is not sources and all(isinstance(item, Mapping | Paper) for item in items):

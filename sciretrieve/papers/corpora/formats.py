@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from reprlib import repr as shortened
 from typing import Any
 
 from ...base.errors import InvalidRequest
 from ...base.plugins import Plugin, found, installed
+from ...base.wording import shortened
 from ...files.streams import COMPRESSIONS, STDIN, bare_name, beginning, blocks, is_compressed, open_binary, readable
 from . import (
     anthology,

@@ -12,7 +12,9 @@ import numpy as np
 
 from ...base.arguments import checked
 from ...base.characters import clean
+from ...base.choices import is_iterable
 from ...base.errors import InvalidRequest
+from ...base.wording import shortened
 from .combining import OperatorName, combined
 from .comparing import Value
 from .filters import LONGEST_NUMBER, Condition, Expression, parse, written
@@ -76,7 +78,7 @@ class Field:
     def __init__(self, name: str) -> None:
         """Raises InvalidRequest for a name that filters do not allow."""
         if not isinstance(name, str) or not name or "`" in name:
-            raise InvalidRequest(f"a field is the name of a column, without backquotes, not {name!r}")
+            raise InvalidRequest(f"a field is the name of a column, without backquotes, not {shortened(name)}")
         self.name = name
 
     def __repr__(self) -> str:
@@ -107,8 +109,8 @@ class Field:
     def isin(self, values: Iterable[Any]) -> FilterText:
         """The value, or an element of the list, is one of these. Sets are sorted as text, so that the filter is the same in every
         process."""
-        if isinstance(values, Mapping | bytes) or not isinstance(values, Iterable):
-            raise InvalidRequest(f"`isin` of {self.name} needs a list of values, not {values!r}")
+        if isinstance(values, Mapping | bytes) or not is_iterable(values):
+            raise InvalidRequest(f"`isin` of {self.name} needs a list of values, not {shortened(values)}")
         items = [values] if isinstance(values, str) else sorted(values, key=str) if isinstance(values, Set) else list(values)
         if not items:
             raise InvalidRequest(f"`isin` of {self.name} needs at least one value")
@@ -117,7 +119,7 @@ class Field:
     def contains(self, text: str) -> FilterText:
         """The text, or an element of the list, contains another text. Case is ignored."""
         if not isinstance(text, str):
-            raise InvalidRequest(f"`contains` of {self.name} needs a text, not {text!r}")
+            raise InvalidRequest(f"`contains` of {self.name} needs a text, not {shortened(text)}")
         return self._condition("contains", text)
 
     def is_null(self) -> FilterText:
@@ -162,6 +164,8 @@ def _combined(operator: OperatorName, *filters: object) -> FilterText:
     parts: list[Expression] = []
     for filter in filters:
         if not isinstance(filter, str):
-            raise InvalidRequest(f"a filter is combined with another filter or its text, not {filter!r}; put comparisons in parentheses")
+            raise InvalidRequest(
+                f"a filter is combined with another filter or its text, not {shortened(filter)}; put comparisons in parentheses"
+            )
         parts.append(filter.expression if isinstance(filter, FilterText) else parse(filter))
     return FilterText(combined(operator, parts))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...base.choices import SIMILAR_BY, SimilarBy, check_choice
+from ...base.choices import SimilarBy
 from ...base.errors import InvalidRequest
 from ...base.types import Papers, Rows, Scores, names_of
 from ...matching import topk
@@ -97,8 +97,6 @@ def linked_papers(
 ) -> LinkedPapers | None:
     """Papers in a scope that citations link with the given papers; None if citations are not used. The score is the mean over the given
     papers minus a fifth of the mean over the negatives, as in Rocchio's formula. Raises as `Index.similar`."""
-    if by is not None:
-        check_choice("ground", by, SIMILAR_BY)
     if by == "text" or (by is None and (not names_of(ids) or len(snapshot) > GRAPHED or not snapshot.has_references)):
         return None
     if by == "citations" and text is not None:

@@ -102,8 +102,9 @@ def scores_of(reranker: OwnReranker, query: Query, papers: Sequence[Paper]) -> S
     if not papers:
         return np.empty(0)
     what = f"`score` of the reranker {getattr(reranker, 'name', None) or type(reranker).__name__}"
+    given = reranker.score(query, list(papers))  # its own list, which it may sort
     try:
-        scores: Scores = floats_of(reranker.score(query, papers), np.float64)
+        scores: Scores = floats_of(given, np.float64)
     except TypeError as error:
         raise InvalidRequest(f"{what} returned no list of {len(papers)} numbers: {error}") from error
     if scores.shape != (len(papers),):
