@@ -17,7 +17,7 @@ from ..base.forms import AsJson, AsTable
 from ..base.wording import counted
 from ..metrics.judgements import Qrels, RunScores, check_ids, check_judgements, read_qrels, read_runs
 from ..metrics.measures import Evaluator, QueryCounts
-from ..metrics.naming import parse_measure
+from ..metrics.naming import parse_measures
 from ..metrics.significance import CORRECTIONS, FEW, LEVEL, Comparison, Correction, Variance, compare, interval, needed_text, variance
 from .benchmark_catalogue import find_benchmark
 from .benchmark_reading import read, texts
@@ -180,7 +180,7 @@ def compare_scores(
     correction: Correction,
 ) -> RunComparison:
     """Compare runs by name. `judge` names the judgements in messages. Raises as `compare_runs`."""
-    evaluator = Evaluator(judgements, [parse_measure(name) for name in measures])
+    evaluator = Evaluator(judgements, parse_measures(measures))
     for name, run in runs.items():
         check_ids(run, name, judgements, judge)
     values = {name: evaluator.complete(evaluator.per_query(run)) for name, run in runs.items()}

@@ -100,9 +100,9 @@ def _reports(reports: Mapping[str, Report], measures: Sequence[str], correction:
             raise InvalidRequest(f"{report.benchmark.name} has several tasks; evaluate one by `task`, and compare its reports")
         if lacking := [measure for measure in names if measure not in report.result.measures]:
             raise InvalidRequest(f"the report of {name} has no {lacking[0]}; it has {', '.join(report.result.measures)}")
-    answered = {name: report.result.tasks[0].per_query for name, report in reports.items()}
-    queries = sorted(set().union(*answered.values()))
+    results = {name: report.result.tasks[0] for name, report in reports.items()}
+    queries = sorted(set().union(*(result.per_query.keys() | result.unanswered for result in results.values())))
     zeros = dict.fromkeys(names, 0.0)
-    values = {name: {query: rows.get(query, zeros) for query in queries} for name, rows in answered.items()}
-    counts = [QueryCounts(len(queries), frozenset(set(queries) - rows.keys()), 0) for rows in answered.values()]
+    values = {name: {query: zeros | result.per_query.get(query, {}) for query in queries} for name, result in results.items()}
+    counts = [QueryCounts(len(queries), result.unanswered, 0) for result in results.values()]
     return compare_values(values, names, counts, {}, correction)

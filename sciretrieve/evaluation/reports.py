@@ -63,7 +63,7 @@ class Report(AsJson, AsTable):
                 },
                 "queries": len(task.per_query),
                 "judged_queries": task.judged_queries,
-                "unanswered_queries": task.unanswered,
+                "unanswered_queries": len(task.unanswered),
                 "missing_candidates": task.missing_candidates,
                 "ties": task.ties,
                 "self_matches_dropped": task.self_matches,
@@ -143,7 +143,10 @@ class Report(AsJson, AsTable):
         judged, answered, unanswered, ties, self_matches, unscored = (
             sum(counts)
             for counts in zip(
-                *((t.judged_queries, len(t.per_query), t.unanswered, t.ties, t.self_matches, t.missing_candidates) for t in result.tasks),
+                *(
+                    (t.judged_queries, len(t.per_query), len(t.unanswered), t.ties, t.self_matches, t.missing_candidates)
+                    for t in result.tasks
+                ),
                 strict=True,
             )
         )

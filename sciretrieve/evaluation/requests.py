@@ -23,7 +23,7 @@ from ..lifecycle import build
 from ..lifecycle.distributed import RayWorkers
 from ..metrics.judgements import check_ids, is_json, json_of, read_qrels, read_scores
 from ..metrics.measures import Evaluator
-from ..metrics.naming import parse_measure
+from ..metrics.naming import parse_measures
 from ..metrics.significance import interval
 from ..options import BuildSettings, EvaluationOptions
 from ..options.keywords import EvaluationKeywords
@@ -418,7 +418,7 @@ def score_run(run: Path, qrels: Path, names: Sequence[str]) -> dict[str, Any]:
     Raises:
         NotFound, InvalidRequest: a file is missing or invalid, or there is no such measure.
     """
-    parsed_measures = [parse_measure(name) for name in names]
+    parsed_measures = parse_measures(names)
     judgements = read_qrels(qrels)
     evaluator = Evaluator(judgements, parsed_measures)
     scores = read_scores(run)

@@ -18,7 +18,7 @@ from ..files.writing import make_folder, replaced
 from ..metrics import measures
 from ..metrics.judgements import RunScores
 from ..metrics.measures import Evaluator
-from ..metrics.naming import Measure, parse_measure
+from ..metrics.naming import Measure, parse_measures
 from ..metrics.significance import interval, interval_of_f1, interval_over_tasks
 from ..metrics.trec import run_line
 from ..protocols import Progress
@@ -40,7 +40,7 @@ class TaskResult:
         name: the task's name.
         per_query: by query id and measure, the value, for answered and judged queries.
         judged_queries: the number of judged queries.
-        unanswered: the number of judged queries without an answer.
+        unanswered: the judged queries without an answer.
         missing_candidates: candidates without a score, over all queries.
         ties: documents that share their score with another document of the same query.
         self_matches: removed documents with the query's own id.
@@ -53,7 +53,7 @@ class TaskResult:
     name: str
     per_query: dict[str, dict[str, float]] = field(default_factory=dict)
     judged_queries: int = 0
-    unanswered: int = 0
+    unanswered: frozenset[str] = frozenset()
     missing_candidates: int = 0
     ties: int = 0
     self_matches: int = 0
@@ -130,9 +130,10 @@ def run_task(
     result = TaskResult(task.name, judged_queries=len(task.qrels))
     if task.classes:
         result.classes = {query: (next(iter(row)), "") for query, row in task.qrels.items()}
-    evaluator = Evaluator(task.qrels, [*chosen_measures, *([] if task.candidates is not None else [Measure("judged", 10)])])
+    evaluator = Evaluator(task.qrels, chosen_measures)
+    of_judged = Evaluator(task.qrels, [] if task.candidates is not None else [Measure("judged", 10)])
     judged_shares: list[float] = []
-    answered_queries = 0
+    answered_queries: set[str] = set()
     answers = system.answers(task, protocol.depth, metric)
     if task.first is not None:
         answers = _matched_first(answers, system, task, metric)
@@ -145,22 +146,22 @@ def run_task(
                 result.missing_candidates += len(task.candidates.get(query, ())) - len(ids)
             if protocol.skips and not len(ids):
                 continue  # the authors' run lacks such queries
-            answered_queries += 1
             run[query] = row = _row(query, ids, scores, protocol, result)
+            answered_queries |= {query} if row else set()
             write(query, row)
         result.ties += measures.ties(run)
         for query, values in evaluator.per_query(run).items():
-            judged_shares.append(values.pop("judged@10", 0.0))
             if task.classes:
                 true_class, predicted_class = result.classes[query][0], next(iter(measures.trec_order(run[query])), "")
                 result.classes[query] = true_class, predicted_class
                 values["micro-F1"] = float(predicted_class == true_class)
             result.per_query[query] = values
+        judged_shares += [sum(values.values()) for values in of_judged.per_query(run).values()]
         progress.advance(len(chunk))
     if unanswered := {"micro-F1": 0.0} if task.classes else evaluator.unanswered:
         for query in task.qrels:
             result.per_query.setdefault(query, dict(unanswered))
-    result.unanswered = len(task.qrels) - answered_queries
+    result.unanswered = frozenset(task.qrels.keys() - answered_queries)
     result.judged_share = float(np.mean(judged_shares)) if judged_shares else 0.0
     return result
 
@@ -229,7 +230,7 @@ def run(
     if any(material.predictions for material in materials):
         return _run_predictions(system_for, materials, protocol, progress)
     has_classes = any(task.classes for material in materials for task in material.tasks)
-    chosen_measures = [] if has_classes else [parse_measure(name) for name in measure_names or protocol.measures]
+    chosen_measures = [] if has_classes else parse_measures(measure_names or protocol.measures)
     if protocol.beir_mrr:
         chosen_measures = [Measure("mrr") if measure.base == "recip_rank" else measure for measure in chosen_measures]
     has_several_tasks = sum(len(material.tasks) for material in materials) > 1
@@ -242,7 +243,7 @@ def run(
             folder = output / slug if output is not None and has_several_tasks else output
             with writing(folder, system.name) as write:
                 result = run_task(system, task, protocol, metric or protocol.metric, chosen_measures, write, progress)
-            if result.unanswered == result.judged_queries:
+            if len(result.unanswered) == result.judged_queries:
                 raise InvalidRequest(f"{system.name} answered none of the queries of {task.name}; are these the ids of this benchmark?")
             results.append(result)
     return summarise(results, protocol, protocol.measures if has_classes else chosen_measures)

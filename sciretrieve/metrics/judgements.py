@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from ..base.errors import InvalidRequest, NotFound
 from ..base.wording import shortened
@@ -19,6 +19,7 @@ Qrels: TypeAlias = dict[str, dict[str, int]]
 """Query id -> document id -> grade."""
 RunScores: TypeAlias = dict[str, dict[str, float]]
 """Query id -> document id -> score, greater is better."""
+Rows = TypeVar("Rows", Qrels, RunScores)
 LARGEST_GRADE = 1_000_000
 """The largest grade: pytrec_eval takes memory for each grade up to the largest, and crashes without it."""
 
@@ -32,8 +33,9 @@ def read_qrels(path: Path) -> Qrels:
     """
     _check(path, "judgements")
     if is_json(path):
-        return {query: {id: grade_of(path, 0, grade) for id, grade in row.items()} for query, row in objects_by_id(path).items()}
-    qrels: Qrels = {}
+        qrels = {query: {id: grade_of(path, 0, grade) for id, grade in row.items()} for query, row in objects_by_id(path).items()}
+        return _filled(qrels, path, "judgements")
+    qrels = {}
     for number, fields in _rows(path):
         if len(fields) == 3:
             query, id, grade = fields
@@ -46,9 +48,7 @@ def read_qrels(path: Path) -> Qrels:
         if id in qrels.setdefault(query, {}):
             raise InvalidRequest(f"{path}, line {number}: query {query!r} and document {id!r} were judged above already")
         qrels[query][id] = grade_of(path, number, grade)
-    if not qrels:
-        raise InvalidRequest(f"{path} holds no judgements")
-    return qrels
+    return _filled(qrels, path, "judgements")
 
 
 def read_scores(path: Path) -> RunScores:
@@ -60,8 +60,9 @@ def read_scores(path: Path) -> RunScores:
     """
     _check(path, "run")
     if is_json(path):
-        return {query: {id: _score(path, query, score) for id, score in row.items()} for query, row in objects_by_id(path).items()}
-    scores: RunScores = {}
+        scores = {query: {id: _score(path, query, score) for id, score in row.items()} for query, row in objects_by_id(path).items()}
+        return _filled(scores, path, "run")
+    scores = {}
     for number, fields in _rows(path):
         if len(fields) != 6:
             raise InvalidRequest(f"{path}, line {number}: a TREC run has 6 columns, this line {len(fields)}; ids may hold no white space")
@@ -69,9 +70,7 @@ def read_scores(path: Path) -> RunScores:
         if id in scores.setdefault(query, {}):
             raise InvalidRequest(f"{path}, line {number}: document {id!r} is listed twice for query {query!r}")
         scores[query][id] = _score(path, number, score)
-    if not scores:
-        raise InvalidRequest(f"{path} holds no run")
-    return scores
+    return _filled(scores, path, "run")
 
 
 def check_judgements(given: Any) -> Qrels:
@@ -148,6 +147,12 @@ def objects_by_id(path: Path) -> dict[str, Mapping[str, Any]]:
     if (bad_key := next((key for key, row in value.items() if not isinstance(row, dict)), None)) is not None:
         raise InvalidRequest(f"{path}: {bad_key!r} holds no object; expected an object for each id, so the file may be of another release")
     return dict(value)
+
+
+def _filled(rows: Rows, path: Path, what: str) -> Rows:
+    if not any(rows.values()):
+        raise InvalidRequest(f"{path} holds no {what}")
+    return rows
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:

@@ -88,7 +88,8 @@ class Evaluator:
     def counts(self, run: RunScores) -> QueryCounts:
         """How many queries count in which way."""
         judged = {query for query, row in self.qrels.items() if row}
-        return QueryCounts(len(judged), frozenset(judged - run.keys()), len(run.keys() - judged))
+        answered = {query for query, row in run.items() if row}
+        return QueryCounts(len(judged), frozenset(judged - answered), len(answered - judged))
 
     def _own(self, own_measures: Sequence[Measure], row: Mapping[str, float], judged: Mapping[str, int]) -> dict[str, float]:
         if not own_measures:

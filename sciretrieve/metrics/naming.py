@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,6 +56,8 @@ SHOWN = {
     "success": "Success",
     "rbp": "RBP",
     "err": "ERR",
+    "bpref": "Bpref",
+    "judged": "Judged",
     "set_P": "SetP",
     "set_recall": "SetR",
     "set_F": "SetF",
@@ -66,8 +69,6 @@ KNOWN = (
     *("Rprec", "Bpref", "infAP", "RBP", "RBP(p=0.8)@10", "ERR@20", "Judged@10", "SetP", "SetR", "SetF", "SetAP", "R_cap@100", "hole@10"),
 )
 """Examples of all names, for errors."""
-TREC_NAMES = {"num_rel", "num_ret", "num_rel_ret", "11pt_avg"}
-"""Names of trec_eval's that papers do not use."""
 BEIR = {"recall_cap", "hole", "mrr"}
 """Measures of BEIR's custom_metrics.py. It orders by score as float64, ties in the answer's order; unanswered queries count 0."""
 OWN = {*BEIR, "judged", "rbp", "err", "ndcg_exp", "infAP"}
@@ -139,7 +140,7 @@ def parse_measure(name: str) -> Measure:
     text = name.strip()
     if own := re.fullmatch(r"(ndcg_cut|map_cut|P|recall|success)[_.](-?[0-9]+)", text):
         return Measure(own[1], _cutoff(name, own[2]))
-    if text in TREC_NAMES:
+    if text == "11pt_avg":
         return Measure(text)
     form = FORM.fullmatch(text)
     base = ALIASES.get(re.sub("[_-]", "", form["head"].strip()).lower()) if form else None
@@ -159,11 +160,16 @@ def parse_measure(name: str) -> Measure:
     return Measure(CUT.get(base, base) if has_cutoff else base, cutoff, **settings)
 
 
+def parse_measures(names: Iterable[str]) -> list[Measure]:
+    """The measures with these names, each once. Raises as `parse_measure`."""
+    return list(dict.fromkeys(map(parse_measure, names)))
+
+
 def _of_plugin(text: str, name: str, settings: str | None, cutoff: str | None) -> Measure:
     """The measure of a plug-in, which is imported now, since a fault later would cost all that is measured. Raises as `parse_measure`."""
     plugin = None if name in {*ALIASES.values(), *CUT.values(), *OWN} else found("measure", name)
     if plugin is None or settings is not None:
-        raise UnknownName("measure", text, names("measure", KNOWN))
+        raise UnknownName("measure", text if settings is None else name, names("measure", KNOWN))
     plugin.loaded()
     return Measure(name, _cutoff(text, cutoff) if cutoff else 0, plugin=plugin)
 
@@ -182,7 +188,8 @@ def _settings(name: str, base: str, text: str) -> dict[str, Any]:
         key, _, value = (piece.strip() for piece in part.partition("="))
         allowed = [setting for setting, bases in SETTINGS.items() if base in bases]
         if key not in allowed or key in settings:
-            raise InvalidRequest(f"{name}: in brackets {SHOWN.get(base, base)} takes {' and '.join(allowed) or 'nothing'}, once")
+            taken = f"{' and '.join(allowed)}, once" if allowed else "nothing"
+            raise InvalidRequest(f"{name}: in brackets {SHOWN.get(base, base)} takes {taken}")
         settings[key] = _setting(name, key, value.strip("'\""))
     return {key: value for key, value in settings.items() if (key, value) != ("rel", 1) or base == "rbp"}
 
@@ -191,7 +198,7 @@ def _setting(name: str, key: str, value: str) -> Any:
     """The value of one setting. Raises InvalidRequest."""
     if key == "rel" and re.fullmatch("[0-9]{1,7}", value) and 1 <= int(value) <= LARGEST_GRADE:
         return int(value)
-    if key == "p" and re.fullmatch(r"0?\.[0-9]{1,17}", value) and 0 < float(value) < 1:
+    if key == "p" and re.fullmatch(r"0?\.[0-9]{1,17}|[1-9](\.[0-9]{1,17})?e-[0-9]{1,2}", value) and 0 < float(value) < 1:
         return float(value)
     if key == "dcg" and value in ("log2", "exp-log2"):
         return value

@@ -179,7 +179,7 @@ def test_the_command_from_runs_to_qrels(searched: tuple[sr.Index, Path], tmp_pat
     assert (tmp_path / "qrels.txt").read_text().split("\n")[0].split()[1] == "0"
     assert read_qrels(tmp_path / "qrels.txt") == qrels
     scored = answer("evaluate", "run", runs[0], "--qrels", tmp_path / "qrels.tsv", "-m", "nDCG@5", "-m", "judged@5")
-    assert "judged@5  100.00" in scored
+    assert "Judged@5  100.00" in scored
 
 
 def test_a_person_judges_at_a_terminal(searched: tuple[sr.Index, Path], tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from sciretrieve.base.errors import InvalidRequest, UnknownName
 from sciretrieve.base.types import Paper, Query
 from sciretrieve.evaluation import CATALOGUE, evaluate, find_benchmark, replay
 from sciretrieve.evaluation.benchmark_reading import lacking
+from sciretrieve.evaluation.comparing_any import compare
 from sciretrieve.evaluation.material import Material, Protocol, Task
 from sciretrieve.evaluation.matrix import read_plan, run_matrix
 from sciretrieve.evaluation.readers.mdcr import FIELDS
@@ -26,7 +27,16 @@ from sciretrieve.evaluation.scoring import TaskResult, summarise
 from sciretrieve.evaluation.standings import Cell, Standings
 from sciretrieve.metrics.naming import parse_measure
 from sciretrieve.progress import Silent
-from tests.evaluation.made_up_benchmarks import SCIDOCS, made_vectors, paper, write_lines, write_scidocs, write_text, write_vectors
+from tests.evaluation.made_up_benchmarks import (
+    SCIDOCS,
+    made_vectors,
+    paper,
+    write_beir,
+    write_lines,
+    write_scidocs,
+    write_text,
+    write_vectors,
+)
 
 IDS = [f"p{number:02d}" for number in range(20)]
 PART = [f"p{number}" for number in range(30)]
@@ -247,3 +257,26 @@ def test_part_of_a_corpus_stands_apart_in_brackets(tmp_path: Path) -> None:
     assert "scidocs-cite: 30 of 142,009 candidates: does not compare" in standings.notes()
     whole = replace(report, lacks=())
     assert not any("(" in line for line in whole.lines() if line.startswith("> "))
+
+
+def test_an_asked_measure_is_no_other_and_reports_compare_over_all_judged_queries(tmp_path: Path) -> None:
+    qrels = {"q": {"p0": 1, "p1": 0}, "r": {"p2": 2}, "s": {"p3": 1}, "t": {"p4": 1}}
+    write_beir(
+        tmp_path / "data", ({"id": id, "title": id, "abstract": ""} for id in PART), {query: f"of {query}" for query in qrels}, qrels
+    )
+    runs = [
+        {"q": {"p0": 3.0, "p1": 2.0, "p7": 1.0}, "r": {}, "t": {"p4": 1.0}},
+        {"q": {"p7": 2.0, "p0": 1.0}, "r": {"p2": 2.0}, "s": {"p5": 1.0}},
+    ]
+    names = ["Judged@10", "nDCG@10", "judged@10", "MRR@10"]
+    files = [tmp_path / f"{number}.json" for number in range(2)]
+    for file, run in zip(files, runs, strict=True):
+        file.write_text(json.dumps(run))
+    reports = [evaluate(f"beir:{tmp_path / 'data'}", scores=file, measures=names, progress=False) for file in files]
+    measured = reports[0].to_dict()
+    assert list(measured["measures"]) == ["Judged@10", "nDCG@10", "MRR@10"]
+    assert measured["measures"]["Judged@10"] == pytest.approx((2 / 3 + 0 + 1) / 3)
+    assert [report.to_dict()["counts"]["test"]["unanswered_queries"] for report in reports] == [2, 1]
+    by_report, by_run = compare(dict(zip("ab", reports, strict=True))), compare(dict(zip("ab", files, strict=True)), qrels, measures=names)
+    assert by_report.means == by_run.means
+    assert (by_report.unequal, by_report.counts) == (by_run.unequal, by_run.counts)

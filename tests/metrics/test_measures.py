@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.evaluation.evaluation_options import make_request
+from sciretrieve.metrics.judgements import read_qrels, read_scores
 from sciretrieve.metrics.measures import Evaluator, ties, trec_order
 from sciretrieve.metrics.naming import parse_measure
 
@@ -34,6 +36,7 @@ NAMES = {
     "Success@1": "success_1",
     "Rprec": "Rprec",
     "bpref": "bpref",
+    "RBP(p=1e-06)@5": "rbp_5",
 }
 
 
@@ -50,6 +53,9 @@ def test_names(name: str, key: str) -> None:
         ("R@²", "unknown"),
         ("Rprec@5", "has no cutoff"),
         ("fame", "unknown"),
+        ("num_ret", "unknown"),
+        ("NumRel(rel=2)", "'NumRel'; there are"),
+        ("ERR(rel=2)@5", "takes nothing$"),
         ("P", "needs a cutoff"),
         ("hole", "needs a cutoff"),
     ],
@@ -95,14 +101,14 @@ def evaluated(qrels: Any, run: Any, *names: str) -> dict[str, dict[str, float]]:
 def test_beirs_own_measures() -> None:
     qrels = {"q": {"a": 1, "b": 2, "c": 0, "d": 1}}
     run = {"q": {"x": 5.0, "a": 4.0, "c": 3.0, "b": 2.0}}
-    values = evaluated(qrels, run, "R_cap@2", "R_cap@100", "judged@2", "hole@10", "MRR@1", "MRR@2")["q"]
-    assert values == {"R_cap@2": 0.5, "R_cap@100": 2 / 3, "judged@2": 0.5, "hole@10": 0.1, "MRR@1": 0.0, "MRR@2": 0.5}
+    values = evaluated(qrels, run, "R_cap@2", "R_cap@100", "Judged@2", "hole@10", "MRR@1", "MRR@2")["q"]
+    assert values == {"R_cap@2": 0.5, "R_cap@100": 2 / 3, "Judged@2": 0.5, "hole@10": 0.1, "MRR@1": 0.0, "MRR@2": 0.5}
 
 
 def test_what_is_judged_for_any_query_is_no_hole() -> None:
-    assert evaluated({"q": {"a": 1}, "r": {"b": 0}}, {"q": {"b": 2.0, "c": 1.0}}, "hole@2", "judged@2")["q"] == {
+    assert evaluated({"q": {"a": 1}, "r": {"b": 0}}, {"q": {"b": 2.0, "c": 1.0}}, "hole@2", "Judged@2")["q"] == {
         "hole@2": 0.5,
-        "judged@2": 0.0,
+        "Judged@2": 0.0,
     }
 
 
@@ -115,12 +121,22 @@ def test_beirs_measures_order_by_the_score_itself_and_ties_as_answered() -> None
 
 
 def test_an_unanswered_query_counts_nothing_for_beirs_measures_alone() -> None:
-    evaluator = Evaluator({"q": {"a": 1}}, [parse_measure(name) for name in ("R_cap@5", "hole@5", "MRR@5", "MRR", "judged@5", "nDCG")])
+    evaluator = Evaluator({"q": {"a": 1}}, [parse_measure(name) for name in ("R_cap@5", "hole@5", "MRR@5", "MRR", "Judged@5", "nDCG")])
     assert evaluator.unanswered == {"R_cap@5": 0.0, "hole@5": 0.0, "MRR@5": 0.0}
 
 
 def test_a_query_without_judgements_is_none() -> None:
     assert set(evaluated({"q": {"a": 1}, "empty": {}}, {"q": {"a": 1.0}, "empty": {"a": 1.0}}, "nDCG", "R_cap@5")) == {"q"}
+
+
+def test_an_empty_answer_is_none_and_no_judgements_are_refused(tmp_path: Path) -> None:
+    counts = Evaluator({"q": {"a": 1}, "r": {"b": 0}, "s": {}}, []).counts({"q": {}, "r": {"a": 1.0}, "s": {"a": 1.0}, "t": {}})
+    assert str(counts) == "2 judged queries; without an answer, counted as 0: 1; without judgements, left out: 1"
+    for text in ("{}", '{"q": {}}'):
+        (tmp_path / "empty.json").write_text(text)
+        for read, what in ((read_qrels, "judgements"), (read_scores, "run")):
+            with pytest.raises(InvalidRequest, match=f"holds no {what}"):
+                read(tmp_path / "empty.json")
 
 
 def test_ties_are_counted_after_float32() -> None:
@@ -142,7 +158,7 @@ def test_a_negative_grade_is_no_judgement_and_no_danger() -> None:
 
 @pytest.mark.parametrize("cutoff", ["0", "00", "-1", "-10", "10000001", "9" * 30, " 0 "])
 @pytest.mark.parametrize(
-    "form", ["nDCG@{}", "MAP@{}", "MRR@{}", "P@{}", "R@{}", "R_cap@{}", "hole@{}", "judged@{}", "ndcg_cut_{}", "recall.{}"]
+    "form", ["nDCG@{}", "MAP@{}", "MRR@{}", "P@{}", "R@{}", "R_cap@{}", "hole@{}", "Judged@{}", "ndcg_cut_{}", "recall.{}"]
 )
 def test_a_cutoff_that_leaves_nothing_is_refused(form: str, cutoff: str) -> None:
     with pytest.raises(InvalidRequest):

@@ -133,7 +133,7 @@ def test_inferred_precision_of_a_pool_judged_in_part() -> None:
         "r": {"d1": 1.0},
         "s": {"d3": 1.0, "d2": 1.0, "d1": 1.0},
     }
-    names = ["infAP", "bpref", "MAP", "infAP(rel=2)", "bpref(rel=2)", "MAP(rel=2)"]
+    names = ["infAP", "Bpref", "MAP", "infAP(rel=2)", "Bpref(rel=2)", "MAP(rel=2)"]
     printed = {
         "q": [0.3433, 0.3750, 0.2381, 0.3889, 0.5, 0.2778],
         "r": [0.0] * 6,

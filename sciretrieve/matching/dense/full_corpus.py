@@ -177,7 +177,7 @@ class OnDevice:
             device: a torch device, such as "cuda" or "cpu".
         """
         self._papers, self._device = papers, device
-        self._kept = list(self._sent()) if sum(4 * part.size for part in papers) <= KEPT * free_bytes(device) else None
+        self._kept = list(self._sent()) if sum(4 * len(part) * part.shape[1] for part in papers) <= KEPT * free_bytes(device) else None
 
     def greatest(self, queries: Floats, k: int, metric: Metric) -> Rows:
         """Rows of the k greatest products of each query, (m, dim); shape (m, k), unordered. There are at least k papers.
