@@ -152,7 +152,7 @@ class Ranking(AsJson):
         >>> run[0].after(2).offset
         2
         """
-        return replace(self.take(range(offset, len(self))), offset=self.offset + offset)
+        return replace(self.take(range(offset, len(self))), offset=self.offset + int(offset))
 
     def followed_by(self, others: Ranking) -> Ranking:
         """This ranking, not yet grouped, followed by that of other papers, whose scores are lowered below its last one.

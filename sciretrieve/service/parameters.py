@@ -5,7 +5,7 @@ once. Ignoring one silently would answer another question.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import isclass
 from typing import TYPE_CHECKING, Any, get_origin
@@ -47,7 +47,7 @@ def option(name: str, **facts: Any) -> Any:
 
 def _is_listed(kind: Any) -> bool:
     """Whether an option takes a list, of texts or of papers: so it has a bound."""
-    return any(get_origin(one) is Sequence for one in kinds_of(kind))
+    return any(get_origin(one) in (Sequence, Iterable) for one in kinds_of(kind))
 
 
 def _declared(name: str) -> tuple[Any, Help]:

@@ -1,5 +1,6 @@
 """Pages: each goes on where the one before ends, and together they are one long answer, whatever the search."""
 
+import json
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -76,6 +77,8 @@ def test_a_page_says_where_it_is_in_every_form(index: sr.Index) -> None:
     assert [hit["rank"] for ranking in page.to_dict()["rankings"] for hit in ranking["hits"]] == ranks
     assert [hit["rank"] for ranking in page for hit in ranking.to_dict()["hits"]] == ranks
     assert "  5  " in repr(page)
+    by_numpy = sr.answer(index, sr.Request("graph networks", k=np.int64(3), offset=np.int64(4)))  # type: ignore[arg-type]
+    assert [hit["rank"] for hit in json.loads(by_numpy.to_json())["hits"]] == ranks[:3]
     answer = sr.answer(index, sr.Request("graph networks", k=3, offset=4, sort="year"))
     assert sorted(hit.rank for hit in answer.hits) == [5, 6, 7]
     assert answer.to_arrow()["paper_id"].to_pylist() == [hit.id for hit in answer.hits]
