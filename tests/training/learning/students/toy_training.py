@@ -20,6 +20,7 @@ from sciretrieve.training.learning.devices import Arithmetic
 from sciretrieve.training.learning.measuring import vectors_of
 from sciretrieve.training.learning.students import Student
 from tests.made_up import write_jsonl
+from tests.training.planted import keep_chance
 
 PAPERS = {"a": "graph paper", "b": "citation", "c": "vaccine", "d": "networks of", "e": "the title", "f": "retrieve"}
 PAIRED = "query-id\tpositive-id\tnegative-id\tkind\n"
@@ -73,6 +74,7 @@ def learned(like: str, base: Path, data: Sequence[Path], to: Path, **options: An
     open_student = students.open_student
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(students, "open_student", kept_student)
+        keep_chance(patch)
         train(data, to, like=like, base=str(base), batch=2 * len(data), steps=3, **QUICK, **options)
     kept["student"].tokenizer.enable_truncation(64)  # it was written without
     return Learned(to, kept["student"], kept["before"])
