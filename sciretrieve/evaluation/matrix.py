@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 import pyarrow.parquet as pq
 
 from ..base.errors import InvalidRequest, MissingExtra, NotFound, SciretrieveError
-from ..files.writing import read_json, write_json, write_lines, write_whole
-from ..metrics.judgements import read_scores
+from ..files.writing import write_json, write_lines, write_whole
+from ..metrics.judgements import json_of, read_scores
 from ..metrics.measures import Evaluator
 from ..metrics.naming import Measure
 from ..protocols import Progress
@@ -139,7 +139,7 @@ def run_matrix(plan: Plan, output: Path, progress: Progress) -> tuple[Path, Stan
                 except SciretrieveError as error:
                     failures.append(f"{benchmark}, {system}: {error}")
                     continue
-                cells.append(Cell(benchmark, system, read_json(folder / "report.json"), _recall(request, folder), _per_query(folder)))
+                cells.append(Cell(benchmark, system, json_of(folder / "report.json"), _recall(request, folder), _per_query(folder)))
     path = output / "index.html"
     output.mkdir(parents=True, exist_ok=True)
     standings = Standings.of(cells)
@@ -209,7 +209,7 @@ def _recall(request: EvaluationRequest, folder: Path) -> dict[int, float]:
     if not run.exists():
         return {}
     if recall_file.exists() and recall_file.stat().st_mtime >= run.stat().st_mtime:
-        return {int(depth): value for depth, value in read_json(recall_file)["recall"].items()}
+        return {int(depth): value for depth, value in json_of(recall_file)["recall"].items()}
     spec, materials = read_for(request)
     tasks = [task for material in materials for task in material.tasks]
     if len(tasks) != 1 or tasks[0].candidates is not None:

@@ -9,9 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..base.errors import InvalidRequest
+from ..base.errors import InvalidRequest, NotFound
 from ..encoders.resolving import is_path
-from ..files.writing import describe, read_json, write_json
+from ..files.writing import describe, write_json
+from ..metrics.judgements import json_of
 from ..options import PATHS
 from ..storage.manifest import MANIFEST
 from .evaluation_options import EvaluationRequest
@@ -33,7 +34,9 @@ def write(folder: Path, request: EvaluationRequest, report: Report, materials: S
 
 def read(receipt: Path) -> tuple[EvaluationRequest, dict[str, Any]]:
     """A receipt's request, whose files are found from here, and all its facts. Raises NotFound, InvalidRequest."""
-    facts = read_json(receipt)
+    if not receipt.is_file():
+        raise NotFound(f"there is no receipt at {receipt}; `evaluate -o` writes receipt.json")
+    facts = json_of(receipt)
     try:
         if facts["schema"] > SCHEMA:
             raise InvalidRequest(f"{receipt} is of a later version of sciretrieve; update to compute it again")
@@ -42,7 +45,8 @@ def read(receipt: Path) -> tuple[EvaluationRequest, dict[str, Any]]:
             given = options[name].partition(":")[2] if name == "benchmark" else options[name]
             if Path(given).resolve() != Path(recorded):
                 options["data" if name == "benchmark" else name] = _found(Path(recorded), receipt, given, name)
-        facts["measures"].items()
+        if not {**facts["measures"]}:
+            raise KeyError("measures")
         return EvaluationRequest(**options), facts
     except (AttributeError, KeyError, TypeError) as error:
         raise InvalidRequest(f"{receipt} is not a receipt of an evaluation ({error})") from error

@@ -17,8 +17,8 @@ from ..base.choices import DEFAULT_ENCODER
 from ..base.errors import InvalidRequest, NotFound, ResultAwaited
 from ..base.forms import AsJson
 from ..encoders import EncoderRequest
-from ..files.writing import read_json
 from ..lifecycle.distributed import RayWorkers
+from ..metrics.judgements import json_of
 from ..options.keywords import EvaluationKeywords
 from ..progress import shown
 from ..protocols import Progress
@@ -295,7 +295,7 @@ def done(folder: Path, request: EvaluationRequest) -> dict[str, Any] | None:
     receipt = folder / "receipt.json"
     if not receipt.exists():
         return None
-    return read_json(folder / "report.json") if read_json(receipt).get("request") == json.loads(json.dumps(asdict(request))) else None
+    return json_of(folder / "report.json") if json_of(receipt).get("request") == json.loads(json.dumps(asdict(request))) else None
 
 
 def _value(report: Mapping[str, Any], figure: Figure) -> float | None:

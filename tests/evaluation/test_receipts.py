@@ -117,6 +117,7 @@ def test_an_earlier_receipt_is_read_and_said_to_be_one(receipt: Path) -> None:
         ({"schema": 3}, "is of a later version"),
         ({"request": {"benchmark": "beir:data"}}, "is not a receipt"),
         ({"measures": None}, "is not a receipt"),
+        ({"measures": {}}, "is not a receipt"),
         ({"request": {"benchmark": "beir:data", "measures": [], "unknown": 1}}, "is not a receipt"),
         ({"paths": {"nothing": "/x"}}, "is not a receipt"),
     ],
@@ -125,3 +126,13 @@ def test_what_is_no_receipt_is_refused(changes: dict[str, Any], words: str, rece
     edited(receipt, **changes)
     with pytest.raises(InvalidRequest, match=words):
         replay(receipt, progress=False)
+
+
+@pytest.mark.parametrize("text", ["", '{"schema": 2', "[]", '{"schema": 2, "schema": 2}'])
+def test_a_damaged_receipt_is_no_damaged_index(text: str, tmp_path: Path) -> None:
+    (tmp_path / "receipt.json").write_text(text)
+    with pytest.raises(InvalidRequest, match=r"receipt\.json") as refusal:
+        replay(tmp_path / "receipt.json", progress=False)
+    assert "index" not in str(refusal.value).replace(str(tmp_path), "")
+    with pytest.raises(NotFound, match="there is no receipt"):
+        replay(tmp_path, progress=False)
