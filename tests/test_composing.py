@@ -92,6 +92,8 @@ def test_a_run_of_a_closed_index_cannot_be_pickled(index: sr.Index) -> None:
         kept = pickle.dumps(run)
     with pytest.raises(sr.InvalidRequest, match="closed"):
         pickle.dumps(run)
+    with pytest.raises(sr.InvalidRequest, match="open it there"):
+        pickle.dumps(index)
     assert len(pickle.loads(kept).hits) == 2
 
 

@@ -75,6 +75,8 @@ def _frozen(value: Any) -> Any:
         return FrozenList([item if type(item) in SCALARS else _frozen(item) for item in value])
     if kind is tuple:
         return tuple(map(_frozen, value))
+    if hasattr(value, "tolist"):  # NumPy's arrays and numbers, and pandas' columns
+        return _frozen(value.tolist())
     return frozenset(value) if kind is set else bytes(value) if kind is bytearray else value
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .characters import clean
-from .choices import SideName
+from .choices import SideName, is_iterable
 from .errors import InvalidRequest
 from .forms import AsJsonLine
 from .frozen import FrozenDict, frozen
@@ -75,7 +75,7 @@ class Paper(AsJsonLine):
     def __post_init__(self) -> None:
         if type(self.extra) is not FrozenDict:
             object.__setattr__(self, "extra", frozen(self.extra))
-        if isinstance(self.authors, list):
+        if type(self.authors) is not tuple and not isinstance(self.authors, str) and is_iterable(self.authors):
             object.__setattr__(self, "authors", tuple(self.authors))
 
     def __repr__(self) -> str:

@@ -30,7 +30,7 @@ from ..matching.sharding import ALL, Share
 from ..options import Bm25Parameters, BuildSettings, changed
 from ..options.keywords import BuildKeywords
 from ..papers.corpora import ColumnMap, Corpus, Sources, TableCorpus, open_corpus, warn_of
-from ..papers.corpora.rejections import REJECTED
+from ..papers.corpora.rejections import REJECTED, Tally
 from ..progress import Silent, shown
 from ..protocols import Encoder, Progress, Workers
 from ..query.index import Index
@@ -219,6 +219,9 @@ class Build:
         if old is not None and not overwrite:
             if differences := self._differences(old.build, old.whole == self.fingerprint, old.late is not None):
                 raise IndexExists(str(self.directory), f"holds an index with another {differences}", self._offer(differences))
+            if self.strict and old.rejected:
+                for batch in self.corpus.batches():
+                    Tally(strict=True)(batch.rejected)
             self._respan(old)
             return
         publish(self.filled(resume, overwrite), self.plan, self.metric, old, self.progress, self.workers)

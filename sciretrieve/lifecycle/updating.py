@@ -445,7 +445,7 @@ class _Update:
 
     def run(self, strict: bool, resume: bool) -> Update:
         """Ingest new papers, delete missing ones, and commit."""
-        if self.fingerprint == self.old.whole and not self.old.is_limited:
+        if self.fingerprint == self.old.whole and not self.old.is_limited and not (strict and self.snapshot.rejected):
             self.progress.note(f"{self.directory} is up to date: it has the papers of this corpus")
             return _up_to_date(self.snapshot, self.corpus)
         pending = Pending.take_up(self.directory, self.plan, self.progress, resume=resume)

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, NoReturn, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -162,6 +162,9 @@ class Snapshot:
             if one.passages is not None:
                 one.passages.close()
         shut(self)
+
+    def __reduce__(self) -> NoReturn:
+        raise InvalidRequest(f"{self.path} is open in this process; give others its folder, and open it there")
 
     def check_files(self) -> None:
         """Raise CorruptData if a file was truncated or overwritten since it was opened, see `Verified.check_again`."""

@@ -70,6 +70,12 @@ def test_every_method_that_changes_a_dict_or_a_list_is_refused() -> None:
         assert type(kind().copy()) is plain
 
 
+def test_arrays_become_lists() -> None:
+    paper = sr.Paper("a", authors=np.array(["Ada", "Bo"]), extra={"at": np.arange(2), "n": np.int64(3)})  # type: ignore[arg-type]
+    assert paper == sr.Paper("a", authors=("Ada", "Bo"), extra={"at": [0, 1], "n": 3})
+    assert len({paper, sr.Paper("a", authors=iter(["Ada", "Bo"]), extra=paper.extra)}) == 1  # type: ignore[arg-type]
+
+
 def test_a_vector_cannot_be_written_either() -> None:
     query: Any = sr.Query(vector=np.ones(2))
     for one in (query, pickle.loads(pickle.dumps(query)), copy.deepcopy(query)):

@@ -80,6 +80,13 @@ def test_they_are_said_each_time(call: str, before: str, folder: Path, caplog: p
             assert warning.getMessage().startswith(f"{folder}: rejected 3 rows")
 
 
+@pytest.mark.parametrize("call", [sr.build, sr.add, sr.sync])
+def test_strict_refuses_them_again(call: Any, folder: Path) -> None:
+    """Also where nothing else is to be done."""
+    with pytest.raises(sr.BadPaper, match="row 2: no title"):
+        call(ROWS, folder, strict=True, **({"encoder": None} if call is sr.build else {}))
+
+
 def test_a_resumed_add_says_them(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
