@@ -12,6 +12,7 @@ from ..base.errors import InvalidRequest
 from ..base.wording import shortened
 from ..metrics.judgements import Qrels, RunScores, read_runs
 from ..metrics.measures import QueryCounts
+from ..metrics.naming import measured
 from ..metrics.significance import Correction
 from ..runs import Run
 from .comparing import RunComparison, check_several, compare_scores, compare_values, judgements_of
@@ -92,7 +93,7 @@ def _scores(run: AnyRun) -> RunScores:
 
 def _reports(reports: Mapping[str, Report], measures: Sequence[str], correction: Correction) -> RunComparison:
     first = next(iter(reports.values()))
-    names = list(measures) or first.result.measures
+    names = measured(measures, first.result.measures) or first.result.measures
     for name, report in reports.items():
         if report.benchmark.name != first.benchmark.name or report.split != first.split:
             raise InvalidRequest(f"{name} is a report of {report.benchmark.name}, and the first of {first.benchmark.name}")

@@ -19,6 +19,7 @@ from ..base.errors import InvalidRequest, NotFound
 from ..base.forms import AsJson
 from ..base.wording import counted
 from ..metrics.judgements import json_of
+from ..metrics.naming import measured
 from ..metrics.significance import LEVEL, Variance, one_way
 from .comparing import as_good_as_the_best, variance_facts, variance_lines
 from .costs import cost_table, repeated_lines
@@ -224,6 +225,7 @@ def compare_trainings(systems: Mapping[str, Sequence[str | Path]], measures: Seq
             _check_alike(first, first_place, cell, place, are_one_system=False)
             _check_alike(system.cells[0], system.places[0], cell, place, are_one_system=True)
     known = [name for _, name in first.columns]
+    measures = measured(measures, known)
     if unknown := next((name for name in measures if name not in known), None):
         raise InvalidRequest(f"the results have no figure {unknown!r}; they have {', '.join(dict.fromkeys(known))}")
     chosen = [column for column in first.columns if column[1] in measures] if measures else first.main_columns()

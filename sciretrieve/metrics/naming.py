@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -163,6 +163,18 @@ def parse_measure(name: str) -> Measure:
 def parse_measures(names: Iterable[str]) -> list[Measure]:
     """The measures with these names, each once. Raises as `parse_measure`."""
     return list(dict.fromkeys(map(parse_measure, names)))
+
+
+def measured(names: Iterable[str], known: Sequence[str]) -> list[str]:
+    """Names of figures as results have them, each once: AP(rel=2) is their MAP(rel=2). What is no measure's name stays as it is."""
+    return list(dict.fromkeys(name if name in known else _shown(name) for name in names))
+
+
+def _shown(name: str) -> str:
+    try:
+        return str(parse_measure(name))
+    except InvalidRequest:
+        return name
 
 
 def _of_plugin(text: str, name: str, settings: str | None, cutoff: str | None) -> Measure:

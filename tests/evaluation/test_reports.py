@@ -279,4 +279,5 @@ def test_an_asked_measure_is_no_other_and_reports_compare_over_all_judged_querie
     assert [report.to_dict()["counts"]["test"]["unanswered_queries"] for report in reports] == [2, 1]
     by_report, by_run = compare(dict(zip("ab", reports, strict=True))), compare(dict(zip("ab", files, strict=True)), qrels, measures=names)
     assert by_report.means == by_run.means
+    assert compare(reports, measures=["RR@10", "mrr@10", "judged@10"]).measures == ["MRR@10", "Judged@10"]
     assert (by_report.unequal, by_report.counts) == (by_run.unequal, by_run.counts)
