@@ -52,6 +52,14 @@ class SciretrieveRetriever(Retriever, BaseRetriever):  # type: ignore[misc] # wh
         """As `model_copy`, by its old name."""
         return self.model_copy(update=update, deep=deep)
 
+    def __deepcopy__(self, memo: object = None) -> SciretrieveRetriever:
+        return self.model_copy()
+
+    @classmethod
+    def model_construct(cls, _fields_set: set[str] | None = None, **given: Any) -> SciretrieveRetriever:
+        """As making one: pydantic would drop a filter, which it does not know."""
+        return cls(**given)
+
     def configurable_fields(self, **configured: Any) -> RunnableSerializable[str, list[Document]]:
         """See LangChain. `k` can be configured; InvalidRequest is raised for what would replace a filter."""
         if held := next((name for name in configured if name in HELD - {"k"}), None):

@@ -1,6 +1,7 @@
 """Retrievers of other libraries, with these libraries themselves, give what the index gives."""
 
 import asyncio
+import copy
 import json
 from collections.abc import Callable
 from contextlib import suppress
@@ -139,13 +140,19 @@ def lifted(retriever: Any) -> list[Callable[[], Any]]:
         lambda: retriever.model_copy(update={"filter": None, "k": 2}, deep=True).invoke("graph networks"),
         lambda: retriever.copy(update={"options": ALL}).invoke("graph networks"),
         lambda: type(retriever)(**vars(retriever)).invoke("graph networks"),
+        lambda: (
+            type(retriever)
+            .model_construct(index=retriever.index, k=retriever.k, filter="year >= 2010", mode="bm25")
+            .invoke("graph networks")
+        ),
+        lambda: copy.deepcopy(retriever).invoke("graph networks"),
         lambda: type(retriever)(**retriever.model_dump()).invoke("graph networks"),
         lambda: type(retriever)(**dumpd(retriever)).invoke("graph networks"),
         lambda: retriever.with_retry().invoke("graph networks", filter=[]),
     ]
 
 
-@pytest.mark.parametrize("number", range(17))
+@pytest.mark.parametrize("number", range(19))
 def test_no_way_to_call_langchains_retriever_lifts_its_filter(number: int, index: sr.Index) -> None:
     pytest.importorskip("langchain_core", reason="langchain-core is not installed")
     from sciretrieve.integrations.langchain import SciretrieveRetriever
