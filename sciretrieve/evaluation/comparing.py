@@ -71,14 +71,15 @@ class RunComparison(AsJson, AsTable):
 
     def notes(self) -> list[str]:
         """How p-values are corrected, which queries count, and whether there are enough."""
-        pairs = {(run, name): tests[0] for run, row in zip(self.names[1:], self.comparisons, strict=True) for name, tests in row.items()}
+        pairs = {(run, name): tests for run, row in zip(self.names[1:], self.comparisons, strict=True) for name, tests in row.items()}
         has_gaps = any(counts.unanswered or counts.unjudged for counts in self.counts)
         notes = list(dict.fromkeys(map(str, self.counts))) if has_gaps and not self.unequal else []
         if len(pairs) > 1:
             notes.append(f"p-values are corrected by {self.correction.capitalize()}'s method for {len(pairs)} comparisons")
         if (queries := len(self.per_query[0])) < FEW:
-            (run, name), pair = max(pairs.items(), key=lambda item: abs(item[1].effect or 0))
-            needed = needed_text(pair.effect)
+            missed = {key: abs(pair.effect) for key, (pair, p, _) in pairs.items() if pair.effect and p >= LEVEL}
+            (run, name), effect = max(missed.items(), key=lambda item: item[1], default=(("", ""), None))
+            needed = needed_text(effect)
             notes.append(
                 f"{counted(queries, 'query', 'queries')}, fewer than {FEW}: a true difference is easily missed"
                 + (f"; {needed} as {run}'s in {name}" if needed else "")

@@ -26,6 +26,7 @@ from sciretrieve.evaluation.reports import Report
 from sciretrieve.evaluation.scoring import TaskResult, summarise
 from sciretrieve.evaluation.standings import Cell, Standings
 from sciretrieve.metrics.naming import parse_measure
+from sciretrieve.metrics.significance import queries_needed
 from sciretrieve.progress import Silent
 from tests.evaluation.made_up_benchmarks import (
     SCIDOCS,
@@ -281,3 +282,15 @@ def test_an_asked_measure_is_no_other_and_reports_compare_over_all_judged_querie
     assert by_report.means == by_run.means
     assert compare(reports, measures=["RR@10", "mrr@10", "judged@10"]).measures == ["MRR@10", "Judged@10"]
     assert (by_report.unequal, by_report.counts) == (by_run.unequal, by_run.counts)
+
+
+def test_few_queries_are_said_to_need_more_for_what_they_did_not_show() -> None:
+    qrels = {f"q{number}": {"good": 1} for number in range(30)}
+    first = {query: {"bad": 2.0, "good": 1.0} for query in qrels}
+    better = {query: {"good": 2.0, "bad": 1.0} if number else row for number, (query, row) in enumerate(first.items())}
+    alike = {query: {"good": 1.0} if query == "q0" else row for query, row in first.items()}
+    compared = compare({"first": first, "better": better, "alike": alike}, qrels)
+    (effect,) = {tests["nDCG@10"][0].effect for tests in compared.comparisons[1:]}
+    assert effect is not None
+    assert f"{queries_needed(effect):,} queries would show a difference like this in four tests of five as alike's" in compared.notes()[-1]
+    assert "would show" not in compare([first, better], qrels).notes()[-1]
