@@ -283,15 +283,15 @@ def names_of(papers: Papers) -> list[str]:
     return [_name_of(paper) for paper in listed(papers)]
 
 
-def listed(papers: Papers) -> list[str | Paper | Hit | Passage]:
-    """Papers as a list, of values that may be none. A single text is one name, not its letters. Raises InvalidRequest for others."""
-    if isinstance(papers, str | Paper | Hit | Passage):
-        return [papers]
-    column = getattr(papers, "to_pylist", None) or getattr(papers, "tolist", None)  # of Arrow, NumPy or pandas
+def listed(given: Any, what: str = "ids of papers are a string or a list of strings") -> list[Any]:
+    """Papers or queries as a list, of values that may be none. A single text is one, not its letters. Raises InvalidRequest for others."""
+    if isinstance(given, str | Paper | Hit | Passage | Query):
+        return [given]
+    column = getattr(given, "to_pylist", None) or getattr(given, "tolist", None)  # of Arrow, NumPy or pandas
     try:
-        return list(papers) if column is None else listed(column())
+        return list(given) if column is None else listed(column(), what)
     except TypeError as error:
-        raise InvalidRequest(f"ids of papers are a string or a list of strings, not {shortened(papers)}") from error
+        raise InvalidRequest(f"{what}, not {shortened(given)}") from error
 
 
 def _name_of(paper: str | Paper | Hit | Passage) -> str:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar, Unpack, overload
 
 import numpy as np
 
 from ..base.arguments import checked
 from ..base.choices import SIMILAR_BY, Filter, Mode, SideName, SimilarBy, check_choice, check_count
 from ..base.errors import InvalidRequest, NoSuchPaper, WordsAlone, warn
-from ..base.types import Hit, Paper, Papers, Passage, Query, Rows, Scores, Vectors, names_of, rows_in
+from ..base.types import Hit, Paper, Papers, Passage, Query, Rows, Scores, Vectors, listed, names_of, rows_in
 from ..base.waiting import awaited
 from ..base.wording import counted, shortened
 from ..encoders import packing_of
@@ -251,7 +251,7 @@ class Index:
 
     def search(
         self,
-        query: str | Query | Sequence[str | Query],
+        query: str | Query | Iterable[str | Query],
         k: int = 10,
         options: SearchOptions = SearchOptions(),
         *,
@@ -530,9 +530,9 @@ class Index:
         return match(packing, tokens, RememberingEncoder(encoder).packed_papers(self.snapshot.papers_at(rows), packing))
 
 
-def _as_list(query: str | Query | Sequence[str | Query]) -> list[str | Query]:
+def _as_list(query: str | Query | Iterable[str | Query]) -> list[str | Query]:
     """One query or several, as a list. Raises InvalidRequest for a value that is no query, and for an empty list."""
-    queries = [query] if isinstance(query, str | Query) else list(query) if isinstance(query, Sequence) else [query]
+    queries: list[Any] = [query] if isinstance(query, Mapping) else listed(query, "a query is a text or a Query")
     for item in queries:
         if not isinstance(item, str | Query):
             raise InvalidRequest(f"a query is a text or a Query, not {shortened(item)}")

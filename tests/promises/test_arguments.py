@@ -212,6 +212,9 @@ def test_papers_are_ids_or_objects(here: Path) -> None:
         hit = index.search("graph", k=1).hits[0]
         columns = (np.array([hit.id]), np.array(hit.id), pa.array([hit.id]), pa.table({"id": [hit.id]})["id"].to_pandas())
         forms: list[Any] = [hit.id, hit, hit.paper, [hit.paper], (hit,), {hit.id}, {hit.id: 1}.keys(), *columns]
+        queries = ["graph", "star"]
+        for many in (iter(queries), np.array(queries), pa.array(queries), pa.table({"q": queries})["q"].to_pandas()):
+            assert [ranking.query.text for ranking in index.search(many)] == queries
         for one in forms:
             assert sr.Request(like=one).like in (hit.id, [hit.id])
             assert index.papers(one) == [hit.paper]
