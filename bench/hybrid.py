@@ -35,6 +35,8 @@ def main() -> None:
         Probe(sr.Query(str(number), title), index.snapshot.scope, vector, terms_of[title], terms_of[title])
         for number, (title, vector) in enumerate(zip(titles, vectors, strict=True))
     ]
+    encode, queries = index.reader.query_encoder.encode, [probe.query for probe in probes]
+    given = [(title, vector[None]) for title, vector in zip(titles, vectors, strict=True)]
 
     def each(work: Callable[[Probe], Any]) -> Callable[[], Any]:
         return lambda: [work(probe) for probe in probes]
@@ -50,6 +52,11 @@ def main() -> None:
             "and the query read and encoded": lambda: [index.search(title, 10, group=False) for title in titles],
             "and near-duplicates grouped": lambda: [index.search(title, 10) for title in titles],
             "and the papers read": lambda: [index.search(title, 10).hits for title in titles],
+            "encoded alone": lambda: [encode([query]) for query in queries],
+            "the whole without encoding": lambda: [index.search(title, 10, vectors=vector) for title, vector in given],
+            "the two of them in turns": lambda: [
+                (encode([query]), index.search(title, 10, vectors=vector)) for query, (title, vector) in zip(queries, given, strict=True)
+            ],
         },
         chosen.rounds,
     )

@@ -67,7 +67,7 @@ def main() -> None:
         modes = [mode for mode in MODES if mode in index.modes]
         (Path(folder) / "queries").write_text("\n".join(map(quote, queries)), encoding="utf-8")
         rates: dict[str, list[float]] = {mode: [] for mode in modes}
-        served: dict[tuple[str, int], list[tuple[float, float, float]]] = {(mode, count): [] for mode in modes for count in CLIENTS}
+        served: dict[tuple[str, int], list[tuple[float, ...]]] = {(mode, count): [] for mode in modes for count in CLIENTS}
         for mode in modes:
             asked(index, queries[:BATCH], mode)
         with serving(chosen.index, chosen.workers) as address:
@@ -77,7 +77,13 @@ def main() -> None:
                     for count in CLIENTS:
                         script = Path(folder) / f"{mode}.lua"
                         script.write_text(SCRIPT % (Path(folder) / "queries", K, mode), encoding="utf-8")
-                        served[mode, count].append(load(wrk, address, script, count, chosen.seconds))
+                        before = processor_seconds(address)
+                        rate, *waits = load(wrk, address, script, count, chosen.seconds)
+                        taken = (
+                            1000 * (now - then) / (rate * chosen.seconds)
+                            for now, then in zip(processor_seconds(address), before, strict=True)
+                        )
+                        served[mode, count].append((rate, *waits, *taken))
         print(f"{len(index):,} papers, {len(queries)} queries, k = {K}, {chosen.workers} of the service's processes")
     report([row(mode, count, max(rates[mode]), served[mode, count]) for mode in modes for count in CLIENTS], chosen.json)
 
@@ -142,9 +148,16 @@ def resident(process: int) -> float:
     return sum(int(size) for size in re.findall(r"Rss(?:Anon|Shmem):\s+(\d+)", status)) / 1000
 
 
-def row(mode: str, count: int, library: float, loads: Sequence[tuple[float, float, float]]) -> dict[str, Any]:
+def processor_seconds(address: str) -> tuple[float, float]:
+    """What a service's first threads, which read requests and write answers, have taken of the processor, and what all of its threads."""
+    threads = [thread for process in children(address) for thread in Path(f"/proc/{process}/task").iterdir()]
+    taken = {thread: int((thread / "schedstat").read_text(encoding="utf-8").split()[0]) / 1e9 for thread in threads}
+    return sum(seconds for thread, seconds in taken.items() if thread.name == thread.parts[2]), sum(taken.values())
+
+
+def row(mode: str, count: int, library: float, loads: Sequence[tuple[float, ...]]) -> dict[str, Any]:
     """A line of the table: the best of the rounds, as whatever else the machine does only takes away."""
-    rate, half, slow = max(loads)
+    rate, half, slow, first, every = max(loads)
     return {
         "mode": mode,
         "clients": count,
@@ -152,6 +165,8 @@ def row(mode: str, count: int, library: float, loads: Sequence[tuple[float, floa
         "p50 ms": half,
         "p99 ms": slow,
         "p99 / p50": slow / half,
+        "processor ms": every,
+        "of first threads": first,
         "library a second": library,
         "of it": rate / library,
     }
