@@ -13,6 +13,7 @@ from ..base.wording import shortened
 from ..options import SearchOptions, changed
 from ..options.keywords import SearchKeywords
 from ..query.index import Index
+from ..query.opening import AnyIndex, open_index
 
 HELD = {"index", "k", "options", *(field.name for field in fields(SearchOptions))}
 """What a retriever is made with, and keeps."""
@@ -42,12 +43,12 @@ class Retriever:
         return self.index.search(query, self.k if k is None else k, narrowed(self.options, changes)).hits
 
 
-def kept(index: Index, k: int, options: SearchOptions, changes: SearchKeywords) -> dict[str, Any]:
-    """What a retriever is made with, by its attributes' names. Raises InvalidRequest for invalid values and unknown options."""
-    if not isinstance(index, Index):
-        raise InvalidRequest(f"a retriever's index is an open one, as `sr.open(path)` gives it, not {shortened(index)}")
+def kept(index: AnyIndex, k: int, options: SearchOptions, changes: SearchKeywords) -> dict[str, Any]:
+    """What a retriever is made with, by its attributes' names. Raises InvalidRequest for invalid values and unknown options, and as
+    `open_index` for an index that is given by folder or name."""
     check_count(k)
-    return {"index": index, "k": k, "options": narrowed(options, changes)}
+    narrowed_options = narrowed(options, changes)
+    return {"index": index if isinstance(index, Index) else open_index(index), "k": k, "options": narrowed_options}
 
 
 def narrowed(options: SearchOptions, changes: SearchKeywords) -> SearchOptions:

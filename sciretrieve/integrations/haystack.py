@@ -13,11 +13,10 @@ from ..base.errors import InvalidRequest
 from ..base.wording import shortened
 from ..options import SearchOptions
 from ..options.keywords import SearchKeywords
-from ..query.index import Index
 from ..query.narrowing.combining import combined
 from ..query.narrowing.fields import Field, FilterText, field
 from ..query.narrowing.filters import Expression
-from ..query.opening import open_index, open_many
+from ..query.opening import AnyIndex, open_index, open_many
 from .calls import Retriever, about, kept, text_of
 
 
@@ -28,8 +27,8 @@ class SciretrieveRetriever(Retriever):
     A pipeline that is written to a file keeps the index's folder and every option.
     """
 
-    def __init__(self, index: Index, k: int = 10, options: SearchOptions = SearchOptions(), **changes: Unpack[SearchKeywords]) -> None:
-        """Retrieve `k` papers of an opened index for each query, with the given options and further fields of them by name.
+    def __init__(self, index: AnyIndex, k: int = 10, options: SearchOptions = SearchOptions(), **changes: Unpack[SearchKeywords]) -> None:
+        """Retrieve `k` papers of an index for each query, with the given options and further fields of them by name.
 
         Raises InvalidRequest for unknown options, or invalid values.
         """

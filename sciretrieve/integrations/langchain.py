@@ -15,6 +15,7 @@ from ..base.errors import InvalidRequest
 from ..options import SearchOptions
 from ..options.keywords import SearchKeywords
 from ..query.index import Index
+from ..query.opening import AnyIndex
 from .calls import HELD, Retriever, about, both, kept, text_of
 
 
@@ -36,7 +37,7 @@ class SciretrieveRetriever(Retriever, BaseRetriever):  # type: ignore[misc] # wh
     k: int = 10
     options: Any = SearchOptions()  # pydantic cannot read a class with types for type checkers only
 
-    def __init__(self, index: Index, k: int = 10, options: SearchOptions = SearchOptions(), **given: Any) -> None:
+    def __init__(self, index: AnyIndex, k: int = 10, options: SearchOptions = SearchOptions(), **given: Any) -> None:
         """Raises InvalidRequest for unknown options, or invalid values."""
         own = {name: value for name, value in given.items() if name in type(self).model_fields}
         changes: Any = {name: value for name, value in given.items() if name not in own}

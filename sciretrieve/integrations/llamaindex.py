@@ -11,7 +11,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from ..base.errors import InvalidRequest
 from ..options import SearchOptions
 from ..options.keywords import SearchKeywords
-from ..query.index import Index
+from ..query.opening import AnyIndex
 from .calls import Retriever, about, kept, text_of
 
 
@@ -22,8 +22,8 @@ class SciretrieveRetriever(Retriever, BaseRetriever):  # type: ignore[misc] # wh
     model than the index's, and is not used.
     """
 
-    def __init__(self, index: Index, k: int = 10, options: SearchOptions = SearchOptions(), **changes: Unpack[SearchKeywords]) -> None:
-        """Retrieve `k` papers of an opened index for each query, with the given options and further fields of them by name.
+    def __init__(self, index: AnyIndex, k: int = 10, options: SearchOptions = SearchOptions(), **changes: Unpack[SearchKeywords]) -> None:
+        """Retrieve `k` papers of an index for each query, with the given options and further fields of them by name.
 
         Raises InvalidRequest for unknown options, or invalid values.
         """

@@ -39,6 +39,16 @@ def test_langchain(index: sr.Index) -> None:
     assert [document.id for document in asyncio.run(retriever.ainvoke("graph networks"))] == [hit.id for hit in hits]
 
 
+def test_an_index_may_be_given_by_its_folder(index: sr.Index) -> None:
+    pytest.importorskip("langchain_core", reason="langchain-core is not installed")
+    from sciretrieve.integrations.langchain import SciretrieveRetriever
+
+    documents = SciretrieveRetriever(index.path, k=4, options=OPTIONS).invoke("graph networks")
+    assert [document.id for document in documents] == [hit.id for hit in expected(index)]
+    with pytest.raises(sr.NoSuchIndex):
+        SciretrieveRetriever("nowhere")
+
+
 @pytest.fixture
 def asked_as(index: sr.Index) -> Callable[..., Callable[..., list[str | None]]]:
     """Makes LangChain's retriever with options, and gives what each way to call it answers with: the same, or it fails here."""
