@@ -126,7 +126,7 @@ def run_task(
     write: Write,
     progress: Progress,
 ) -> TaskResult:
-    """Score a system's answers to a task. Raises InvalidRequest for scores that are not numbers."""
+    """Score a system's answers to a task. Raises InvalidRequest for scores that are not numbers, and without any answer."""
     result = TaskResult(task.name, judged_queries=len(task.qrels))
     if task.classes:
         result.classes = {query: (next(iter(row)), "") for query, row in task.qrels.items()}
@@ -158,6 +158,8 @@ def run_task(
             result.per_query[query] = values
         judged_shares += [sum(values.values()) for values in of_judged.per_query(run).values()]
         progress.advance(len(chunk))
+    if not judged_shares:
+        raise InvalidRequest(f"{system.name} answered none of the queries of {task.name}; are these the ids of this benchmark?")
     if unanswered := {"micro-F1": 0.0} if task.classes else evaluator.unanswered:
         for query in task.qrels:
             result.per_query.setdefault(query, dict(unanswered))
@@ -243,8 +245,6 @@ def run(
             folder = output / slug if output is not None and has_several_tasks else output
             with writing(folder, system.name) as write:
                 result = run_task(system, task, protocol, metric or protocol.metric, chosen_measures, write, progress)
-            if len(result.unanswered) == result.judged_queries:
-                raise InvalidRequest(f"{system.name} answered none of the queries of {task.name}; are these the ids of this benchmark?")
             results.append(result)
     return summarise(results, protocol, protocol.measures if has_classes else chosen_measures)
 
