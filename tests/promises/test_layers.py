@@ -92,7 +92,7 @@ LINES = {
     "encoders": (5_800, "a loader for each layout of files that papers published, and the runtimes of CPU and GPU"),
     "evaluation": (8_025, "a reader for each benchmark's files, and its protocol; matrices, sweeps, pools; receipts, ir_datasets"),
     "files": (1_800, "streams, archives and files that are whole or absent; tables whose columns differ; all tables are written here"),
-    "integrations": (370, "a retriever for each of three libraries, filters of one in our language, papers for a fourth"),
+    "integrations": (380, "a retriever for each of three libraries, filters of one in our language, papers for a fourth"),
     "lifecycle": (4_050, "build, add, sync, merge, reindex, full texts, parts, a cluster: each can be interrupted anywhere"),
     "matching": (6_290, "three ways to score: words and names, vectors with FAISS, also on GPUs, tokens; what passages add"),
     "metrics": (1_060, "measures as their authors and ir_measures name and compute them, significance, power"),
