@@ -21,9 +21,9 @@ def once_for_each(compute: Callable[[Index], Value]) -> Callable[[Index], Value]
     def known(index: Index) -> Value:
         if (value := values.get(index)) is not None:
             return value
-        with lock, for_all():
+        with lock:
             if (value := values.get(index)) is None:
-                value = values[index] = compute(index)
+                value = values[index] = for_all(compute, index)
             return value
 
     known.__doc__ = compute.__doc__

@@ -25,7 +25,7 @@ class once(Generic[Owner, Value]):  # noqa: N801 - used as a decorator, like `pr
         self.__doc__ = compute.__doc__
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
+        self._name, self._lock = name, f"_lock_of_{name}"
 
     @overload
     def __get__(self, instance: None, owner: type) -> once[Owner, Value]: ...
@@ -36,11 +36,10 @@ class once(Generic[Owner, Value]):  # noqa: N801 - used as a decorator, like `pr
             return self
         values: dict[str, Any] = vars(instance)
         # `setdefault` is atomic
-        lock = values.setdefault(f"_lock_of_{self._name}", RLock())
+        lock = values.get(self._lock) or values.setdefault(self._lock, RLock())
         with lock:
             if self._name not in values:
                 # the instance's attribute then hides this descriptor, so reading takes no lock
-                with for_all():
-                    values[self._name] = self._compute(instance)
+                values[self._name] = for_all(self._compute, instance)
         value: Value = values[self._name]
         return value

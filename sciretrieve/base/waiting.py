@@ -29,12 +29,13 @@ def unless(is_over: Callable[[], bool]) -> Iterator[None]:
         _is_over.reset(token)
 
 
-@contextmanager
-def for_all() -> Iterator[None]:
-    """Let this thread's work finish even if its caller stops waiting, since others need the result."""
+def for_all(work: Callable[Asked, Result], *arguments: Asked.args, **named: Asked.kwargs) -> Result:
+    """Do work that this thread finishes even if its caller stops waiting, since others need the result."""
+    if _is_over.get() is None:
+        return work(*arguments, **named)
     token = _is_over.set(None)
     try:
-        yield
+        return work(*arguments, **named)
     finally:
         _is_over.reset(token)
 

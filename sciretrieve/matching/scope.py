@@ -25,7 +25,7 @@ def union(rows: Rows, others: Rows) -> Rows:
 def places_among(rows: npt.NDArray[np.integer], others: npt.NDArray[np.integer]) -> Rows:
     """Position of each of a shard's rows among the others, if it is there. The others are ascending and not empty."""
     # with equal types; otherwise NumPy would copy all the others
-    places: Rows = np.searchsorted(others, rows.astype(others.dtype, copy=False))
+    places: Rows = others.searchsorted(rows.astype(others.dtype, copy=False))
     return np.minimum(places, len(others) - 1)
 
 
@@ -33,7 +33,8 @@ def are_among(rows: npt.NDArray[np.integer], others: npt.NDArray[np.integer]) ->
     """Which of a shard's rows are among the others, which are ascending."""
     if not len(others):
         return np.zeros(len(rows), bool)
-    is_among: Mask = others[places_among(rows, others)] == rows
+    places = others.searchsorted(rows.astype(others.dtype, copy=False))  # as in `places_among`
+    is_among: Mask = others.take(places, mode="clip") == rows
     return is_among
 
 

@@ -179,7 +179,8 @@ class Found:
         """The k best papers, and those that the probe names; of `ids`, in this order."""
         probe = self.probe
         if len(order) > k:
-            order = np.concatenate([order[:k], order[k:][np.isin(self.rows[order[k:]], probe.named.rows)]])
+            named = are_among(self.rows[order[k:]], np.sort(probe.named.rows))
+            order = np.concatenate([order[:k], order[k:][named]]) if named.any() else order[:k]
         return Ranking(
             probe.query,
             [ids[place] for place in order.tolist()],
@@ -316,7 +317,7 @@ class Searcher:
     def _bm25(self, probe: Probe, k: int, rows: Rows, row_scores: Weights, named_scores: Weights) -> Found:
         scores = row_scores.astype(np.float64)
         if len(named_rows := probe.named_rows):
-            is_missing = ~np.isin(named_rows, rows)
+            is_missing = ~are_among(named_rows, np.sort(rows))
             rows, scores = np.concatenate([rows, named_rows[is_missing]]), np.concatenate([scores, named_scores[is_missing]])
         if (probe.listing or probe.without_terms) and len(rows) < k:
             # papers without any of the words: an author's name is seldom in the text
@@ -326,7 +327,7 @@ class Searcher:
 
     def _dense(self, probe: Probe, rows: Rows, scores: Scores) -> Found:
         if len(named_rows := probe.named_rows):
-            missing = named_rows[~np.isin(named_rows, rows)]
+            missing = named_rows[~are_among(named_rows, np.sort(rows))]
             rows = np.concatenate([rows, missing])
             scores = np.concatenate([scores, dense.score_rows(self.halves.vectors, _vector(probe), missing)])
         return Found(probe, rows, scores, {"dense": scores})

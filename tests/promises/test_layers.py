@@ -102,7 +102,7 @@ LINES = {
         "a reader for each of some forty forms of export, names in parts, identifiers, citations in five; full texts, half of that PDFs; "
         "drafts",
     ),
-    "query": (7_300, "operators, filters, phrases and names as people type them; the steps of a ranking"),
+    "query": (7_325, "operators, filters, phrases and names as people type them; the steps of a ranking"),
     "screening": (2_215, "sessions, merging, agreement, stopping rules with their statistics, PRISMA"),
     "service": (7_190, "Semantic Scholar's API, our own, a search page, tools for assistants"),
     "storage": (3_100, "shards, commits, and all that verify checks and repair makes anew"),

@@ -210,13 +210,13 @@ class Bm25:
             numbers = [number for term in distinct_terms if (number := shard.number(term)) is not None]
             if len(numbers) < len(distinct_terms):
                 continue
-            rarest, *others = sorted((shard.rows_within(number, column) for number in numbers), key=len)
-            rows = np.asarray(rarest)
-            for term_rows in others:  # the rarest term comes first, so the others only remove rows
+            rarest, *others = sorted(numbers, key=lambda number: len(shard.rows_of(number)))
+            rows = shard.rows_within(rarest, column)
+            for number in others:  # the rarest term comes first, so the others only remove rows
                 if not len(rows):
                     break
-                rows = rows[are_among(rows, term_rows)]
-            parts.append(rows[shard.scope.has(rows.astype(np.int64))].astype(np.int64) + shard.first)
+                rows = rows[shard.have(number, rows, column)]
+            parts.append((rows if shard.scope.mask is None else rows[shard.scope.mask[rows]]).astype(np.int64) + shard.first)
         return np.concatenate(parts)
 
     def _rows_with_words(self, words: Set[str], field: str) -> Rows:
@@ -230,7 +230,7 @@ class Bm25:
             rows = rarest
             for word_rows in others:
                 rows = rows[are_among(rows, word_rows)]
-            parts.append(rows[shard.scope.has(rows.astype(np.int64))].astype(np.int64) + shard.first)
+            parts.append((rows if shard.scope.mask is None else rows[shard.scope.mask[rows]]).astype(np.int64) + shard.first)
         return np.concatenate(parts)
 
     def weights(self, terms: Mapping[str, float], row: int) -> dict[str, float]:
@@ -275,7 +275,7 @@ def _best(parts: Sequence[tuple[LexicalShard, Scope]], scoring: Scoring, k: int,
 def _have(shard: LexicalShard, term: str, fields: FieldTerms, shard_rows: Rows) -> Mask:
     """Which of a shard's papers have a term in their text, or one of its field words, (rows,)."""
     number = shard.number(term)
-    have = np.zeros(len(shard_rows), bool) if number is None else are_among(shard_rows, shard.rows_of(number))
+    have = np.zeros(len(shard_rows), bool) if number is None else shard.have(number, shard_rows)
     for word in fields.get(term, ()):
         have |= are_among(shard_rows, shard.rows_in_field(word))
     return have

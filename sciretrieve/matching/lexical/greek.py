@@ -23,7 +23,8 @@ TABLE = {
     **{"il-1": "ab", "pgc-1": "ab", "hif-1": "a", "hif-2": "a", "gsk-3": "ab", "mip-1": "ab", "sdf-1": "ab"},
 }
 """Names whose Greek letters are often written as Latin ones, as in gene symbols (HGNC): IFNG, IL1B."""
-WORDS_REMEMBERED = 65_536
+WORDS_REMEMBERED, TEXTS_REMEMBERED, LONGEST_REMEMBERED = 65_536, 256, 5_000
+"""Words and texts whose spelling is cached, since a query is read for several purposes, and a text's most characters."""
 NOTHING = {"", *STOPWORDS}
 
 _ANY = "|".join(sorted(LETTERS, key=len, reverse=True))
@@ -109,7 +110,14 @@ def parts_apart(text: str) -> set[str]:
 
 def respelled(plain: str) -> str:
     """A folded query with names with Greek letters in the spelling used for comparison: il1-beta becomes il-1-beta."""
+    return _remembered(plain) if len(plain) <= LONGEST_REMEMBERED else _respelled(plain)
+
+
+def _respelled(plain: str) -> str:
     return _COMPOUND.sub(lambda match: _in_one_spelling(match[0]), _bind(plain))
+
+
+_remembered = lru_cache(TEXTS_REMEMBERED)(_respelled)
 
 
 @lru_cache(WORDS_REMEMBERED)

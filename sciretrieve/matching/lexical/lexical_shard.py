@@ -30,6 +30,10 @@ REMEMBERED = 64_000_000
 common words, which recur. A million papers have some 70 million postings."""
 NUMBERS_REMEMBERED = 65_536
 """Terms of a shard whose numbers are cached."""
+COMMON = 64
+"""Most papers per posting of a term whose papers are cached as a mask. For rarer terms, looking papers up is faster."""
+MASKS_REMEMBERED = 64_000_000
+"""Bytes of these masks, a byte per paper, that an open index caches: of the most recent terms."""
 PARAMETERS_REMEMBERED = 64
 
 Weights = npt.NDArray[np.float32]
@@ -134,26 +138,38 @@ class LexicalShard:
     def rows_within(self, number: int, column: str | None) -> npt.NDArray[np.int32]:
         """The `rows_of` a term in title or abstract; all of them if `column` is None. A term that occurs more than 255 times in a title
         counts as in the abstract, too."""
-        rows, places = self.rows_of(number), self._places_of(number)
+        rows = self.rows_of(number)
+        return rows if column is None else rows[self._are_within(number, column)]
+
+    def _are_within(self, number: int, column: str, chosen: slice | Rows = slice(None)) -> Mask:
+        """Which of a term's postings, or of those chosen, are in a column, (postings,)."""
+        places = self._places_of(number)
+        in_title = self.postings.titles[places][chosen]
+        are_within: Mask = in_title > 0 if column == "title" else self.postings.counts[places][chosen] > in_title
+        return are_within
+
+    def have(self, number: int, rows: npt.NDArray[np.integer], column: str | None = None) -> Mask:
+        """Which of these rows, ascending, are of a term's papers, as in `rows_within`, (rows,)."""
+        term_rows = self.rows_of(number)
+        if not len(term_rows) or (COMMON * len(term_rows) > self.papers and TRIED * len(rows) > len(term_rows)):
+            flags: Mask = self._mask(number, column)[rows]
+            return flags
         if column is None:
-            return rows
-        in_title = self.postings.titles[places]
-        return rows[in_title > 0 if column == "title" else self.postings.counts[places] > in_title]
-
-    def in_titles(self, number: int, rows: Rows) -> Mask:
-        """Which of a term's papers at these rows, ascending, have it in the title, as in `rows_within`, (rows,)."""
-        term_rows, titles = self.rows_of(number), self.postings.titles[self._places_of(number)]
-        if TRIED * len(rows) > len(term_rows):
-            flags = np.zeros(self.papers, bool)
-            flags[term_rows] = titles > 0
-            return flags[rows]
+            return are_among(rows, term_rows)
         places = places_among(rows, term_rows)
-        in_title: Mask = (term_rows[places] == rows) & (titles[places] > 0)
-        return in_title
+        are_within: Mask = (term_rows[places] == rows) & self._are_within(number, column, places)
+        return are_within
 
-    def in_texts(self, number: int, rows: Rows) -> Mask:
-        """Which of these rows are of a term's papers, (rows,)."""
-        return are_among(rows, self.rows_of(number))
+    @once
+    def _mask(self) -> Callable[[int, str | None], Mask]:
+        """A function from a term's number and a column to a mask of its papers, as in `rows_within`."""
+
+        def mask(number: int, column: str | None) -> Mask:
+            flags = np.zeros(self.papers, bool)
+            flags[self.rows_within(number, column)] = True
+            return flags
+
+        return lru_cache(max(MASKS_REMEMBERED // max(self.statistics.papers, 1), 1))(mask)
 
     def rows_in_field(self, term: str) -> npt.NDArray[np.int32]:
         """Rows within the shard of the papers with a field word (`fields.field_term`), deleted papers included, ascending."""

@@ -108,6 +108,11 @@ class TypedTerms:
         return frozenset(term for word in self._words if (term := self.analyzer.term(word)) is not None)
 
     @once
+    def most_joined(self) -> int:
+        """Most terms that are `joined`."""
+        return min(len(self._words) * (len(self._words) - 1) // 2, LONGEST_COMPOUND * len(self._words))
+
+    @once
     def joined(self) -> frozenset[str]:
         """Further terms: of compounds written as one word, and of adjacent words that a title may join."""
         words = self._words
@@ -248,17 +253,17 @@ class _Look:
         unknown = count - len(self.bm25.known_terms(self._terms.plain))
         return min(max(unknown, (len(self.typed.words) >= LEAST_WORDS) + (count >= MANY_TERMS)), MOST_MISSPELT)
 
-    def _titles(self, misspelt: int) -> Titles:
-        """Titles that contain all of the text's terms, apart from so many."""
+    def _titles(self, misspelt: int, most: int = LONGEST) -> Titles:
+        """Titles that contain all of the text's terms, apart from so many. `most` is as in `titles_sharing`."""
         count = len(self._terms.plain)
         if not count or len(self.typed.words) > LONGEST_TITLE:
             return NO_TITLES
-        return titles_sharing(self.bm25, self._terms.plain, lambda: self._terms.joined, count - misspelt, self.scope)
+        return titles_sharing(self.bm25, self._terms.plain, lambda: self._terms.joined, count - misspelt, self.scope, most)
 
     @once
     def _whole(self) -> Titles:
-        """Titles that contain all of the text's terms."""
-        return self._titles(0)
+        """Titles that contain all of the text's terms. Joined terms are counted where they can be all others."""
+        return self._titles(0, self._terms.most_joined)
 
     @once
     def as_title(self) -> Rows:
@@ -339,8 +344,8 @@ class _Look:
             return []
         shares = [self._share_of_names(word) for word in names.words]
         is_name = min(shares) >= MOSTLY_A_NAME or (names.year is not None and min(shares) >= LIKELY_A_NAME)
-        if (len(names.words) == 1 and not is_name) or max(shares) < LIKELY_A_NAME:
-            return []
+        if not min(shares) or (len(names.words) == 1 and not is_name) or max(shares) < LIKELY_A_NAME:
+            return []  # a word that is nobody's name, first of all
         rows = self.bm25.rows_with(names.words, "authors")
         if names.year is not None:
             rows = np.intersect1d(rows, self.bm25.rows_with([str(names.year)], "year"))
@@ -409,22 +414,30 @@ def papers_with(shards: Sequence[Shard], rows: Rows, *columns: str) -> Iterator[
             yield from zip((paper_rows + shard.first).tolist(), papers_of(table), strict=True)
 
 
-def titles_sharing(bm25: Bm25, plain: Iterable[str], joined: Callable[[], Iterable[str]], least: int, scope: Scope) -> Titles:
+def titles_sharing(
+    bm25: Bm25, plain: Iterable[str], joined: Callable[[], Iterable[str]], least: int, scope: Scope, most: int = LONGEST
+) -> Titles:
     """Titles in a scope that contain at least `least` of some plain terms. There must be fewer than 256 terms, and `least` at least 1.
-    The joined terms are only computed if a title has further terms."""
+    Joined terms are counted in titles with up to `most` further terms, and only computed if there is one."""
     parts: list[tuple[Rows, Counts, Counts, Counts]] = []
     for shard in bm25.shards:
         numbers = sorted(_numbers(shard, plain), key=lambda number: len(shard.rows_of(number)))
         if len(numbers) < least:
             continue
-        places, shared = _sharing(numbers, least, shard.papers, partial(shard.rows_within, column="title"), shard.in_titles)
-        is_wanted = scope.part(shard.first, shard.papers).has(places)
-        places, shared = places[is_wanted], shared[is_wanted]
+        places, shared = _sharing(
+            numbers, least, shard.papers, partial(shard.rows_within, column="title"), partial(shard.have, column="title")
+        )
+        if scope.mask is not None:
+            is_wanted = scope.part(shard.first, shard.papers).has(places)
+            places, shared = places[is_wanted], shared[is_wanted]
+        if not len(places):
+            continue
         offsets = shard.postings.title_offsets
         sizes = (offsets[places + 1] - offsets[places]).astype(np.int64)
-        others = np.zeros(len(places), np.int64)
-        for number in _numbers(shard, joined()) if (sizes > shared).any() else ():
-            others += shard.in_titles(number, places)
+        others, further = np.zeros(len(places), np.int64), sizes - shared
+        may_be_joined = np.flatnonzero((further > 0) & (further <= most))
+        for number in _numbers(shard, joined()) if len(may_be_joined) else ():
+            others[may_be_joined] += shard.have(number, places[may_be_joined], "title")
         parts.append((places + shard.first, shared, others, sizes))
     return Titles(*map(np.concatenate, zip(*parts, strict=True))) if parts else NO_TITLES
 
@@ -434,7 +447,7 @@ def _sharing(
     least: int,
     papers: int,
     rows_of: Callable[[int], npt.NDArray[np.int32]],
-    have: Callable[[int, Rows], Mask],
+    have: Callable[[int, npt.NDArray[np.integer]], Mask],
 ) -> tuple[Rows, Counts]:
     """Places of a shard's papers with at least `least` of some terms, rarest first, ascending, and how many each has, both (n,).
 
@@ -442,9 +455,11 @@ def _sharing(
     """
     # each of these papers has one of the rarest terms, so only their postings are read
     enough = len(numbers) - least + 1
+    if enough == 1:
+        return _having_all(rows_of(numbers[0]), numbers[1:], have)
     lists = [rows_of(number) for number in numbers[:enough]]
     if SPARSE * sum(map(len, lists)) < papers:
-        places, shared = np.unique(np.concatenate(lists).astype(np.int64), return_counts=True) if enough > 1 else _once_each(lists[0])
+        places, shared = np.unique(np.concatenate(lists).astype(np.int64), return_counts=True)
     else:
         counts = np.zeros(papers, np.uint8)
         for rows in lists:
@@ -461,8 +476,15 @@ def _sharing(
     return places[has_enough], shared[has_enough]
 
 
-def _once_each(rows: npt.NDArray[np.int32]) -> tuple[Rows, Counts]:
-    return rows.astype(np.int64), np.ones(len(rows), np.int64)
+def _having_all(
+    rows: npt.NDArray[np.int32], numbers: Sequence[int], have: Callable[[int, npt.NDArray[np.integer]], Mask]
+) -> tuple[Rows, Counts]:
+    """As `_sharing`, of these rows those with all of the terms."""
+    for number in numbers:
+        if not len(rows):
+            break
+        rows = rows[have(number, rows)]
+    return rows.astype(np.int64), np.full(len(rows), len(numbers) + 1)
 
 
 def _numbers(shard: LexicalShard, terms: Iterable[str]) -> list[int]:
@@ -492,7 +514,7 @@ def rows_with_most(bm25: Bm25, terms: Iterable[str], rarest: int, share: float, 
         numbers = _numbers(shard, known)
         if len(numbers) < least:
             continue
-        places, counts = _sharing(numbers, least, shard.papers, shard.rows_of, shard.in_texts)
+        places, counts = _sharing(numbers, least, shard.papers, shard.rows_of, shard.have)
         is_wanted = scope.part(shard.first, shard.papers).has(places)
         rows.append(places[is_wanted] + shard.first)
         shared.append(counts[is_wanted])

@@ -89,7 +89,7 @@ class Narrower:
                 break
             with_way = reduce(union, (bm25.rows_with(terms) for terms in ways))
             rows = with_way if rows is None else rows[are_among(rows, with_way)]
-        return 0 if rows is None else int(np.count_nonzero(among.has(rows)))
+        return 0 if rows is None else len(rows) if among.mask is None else int(np.count_nonzero(among.mask[rows]))
 
     def _meet(self, demand: Expression, among: Scope) -> Scope | None:
         """Papers in a scope that meet a demand. None for stop words alone, which are not indexed, so that such a demand is void."""

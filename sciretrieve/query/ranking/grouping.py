@@ -49,7 +49,8 @@ def works_of_each(
         ranked, owned = numbers[order], owners[order]
         equal = np.flatnonzero((ranked[1:] == ranked[:-1]) & (owned[1:] == owned[:-1]) & (ranked[1:] != 0))
         is_shared[order[equal]] = is_shared[order[equal + 1]] = True
-    works = [[[place] for place in range(length)] for length in lengths]
+    every = [[place] for place in range(max(lengths, default=0))]
+    works = [every[:length] for length in lengths]
     shared = np.flatnonzero(is_shared)
     papers = papers_at(rows[shared])
     for owner, same in groupby(range(len(shared)), owners[shared].tolist().__getitem__):

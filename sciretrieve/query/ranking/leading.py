@@ -24,7 +24,8 @@ def named_first(ranking: Ranking, match: Match, k: int) -> Ranking:
         match: the named papers.
         k: number of papers to keep.
     """
-    is_named = np.isin(ranking.rows, match.rows)
+    rows = set(match.rows.tolist())  # a few; `numpy.isin` would take longer
+    is_named = np.fromiter((row in rows for row in ranking.rows.tolist()), bool, len(ranking))
     named, others = np.flatnonzero(is_named), np.flatnonzero(~is_named)
     scores = np.where(is_named, max(LEAST, float(ranking.scores.max(initial=LEAST))), ranking.scores)
     known = dict.fromkeys([ranking.ids[place] for place in named.tolist()], match.by)

@@ -128,17 +128,17 @@ class Reader:
         probes = []
         for (query, demands, match, scope), own, vector, states in zip(typed, modes, read_vectors, tokens, strict=True):
             total, is_what = self._total(demands, match, scope)
-            probe = self._probe(query, demands, vector, scope, own)
             lacks = LACKS[own] if own != mode else None
             liked = self._liked_phrases(demands.liked, scope) if demands is not None and own != "dense" else ()
-            probe = replace(probe, tokens=states, named=match, lacks=lacks, total=total, total_is=is_what, liked=liked, mode=own)
+            facts: dict[str, Any] = {"tokens": states, "named": match, "lacks": lacks, "total": total, "total_is": is_what}
             if demands is not None and demands.demands and self.snapshot.fulltext is not None:
-                probe = replace(probe, meeting_passages=self.snapshot.narrower.meeting_passages(demands.demands, scope))
+                facts["meeting_passages"] = self.snapshot.narrower.meeting_passages(demands.demands, scope)
             language = self._other_language(demands.words) if demands is not None and not (len(match) or demands.listing) else ""
             remarks = [] if len(match) else remarks_on(demands, liked)
             if language:
                 remarks.append(f"{self._reads}, and the query seems to be in {language}: little but names will match; write it in English")
-            probes.append(replace(probe, remarks=remarks, is_foreign=bool(language)))
+            facts |= {"liked": liked, "remarks": remarks, "is_foreign": bool(language)}
+            probes.append(self._probe(query, demands, vector, scope, own, **facts))
         return [self._moved_probe(probes[0], like, unlike, mode)] if like or unlike else probes
 
     def matching(self, text: str, filter: Filter, *, insists: bool = True) -> tuple[TypedQuery | None, Scope]:
@@ -210,7 +210,7 @@ class Reader:
     def probe(self, query: Query, mode: Mode, vector: Vectors | None, scope: Scope) -> Probe:
         """Turn one unparsed query into a probe that the papers of a scope may answer. Its vector, (dim,), is encoded unless given."""
         (read_vector,), (tokens,) = self._vectors([query], [mode], None if vector is None else [vector], None)
-        return replace(self._probe(query, None, read_vector, scope, mode), tokens=tokens, mode=mode)
+        return self._probe(query, None, read_vector, scope, mode, tokens=tokens)
 
     def likeness(
         self,
@@ -441,14 +441,15 @@ class Reader:
             raise InvalidRequest(f"the vector of query {number} {NOT_MEASURABLE}")
         return vector
 
-    def _probe(self, query: Query, typed: TypedQuery | None, vector: Vectors | None, scope: Scope, mode: Mode) -> Probe:
-        """A probe of a query, with its terms and the corrections of unknown words. `typed` is the parsed query, if it was typed."""
+    def _probe(self, query: Query, typed: TypedQuery | None, vector: Vectors | None, scope: Scope, mode: Mode, **facts: Any) -> Probe:
+        """A probe of a query, with its terms, the corrections of unknown words, and further facts. `typed` is the parsed query, if it was
+        typed."""
         listing = typed is not None and typed.listing
         if mode == "dense":
-            return Probe(query, scope, vector, listing=listing)
+            return Probe(query, scope, vector, listing=listing, mode=mode, **facts)
         if query.paper is not None:  # a published text is not misspelt
             terms = self.terms(query.words, mode)
-            return Probe(query, scope, vector, terms, terms, in_full_texts=False)
+            return Probe(query, scope, vector, terms, terms, in_full_texts=False, mode=mode, **facts)
         snapshot, demands = self.snapshot, typed.demands if typed else ()
         insisted = {word for demand in demands for leaf in leaves(demand) for word in snapshot.analyzer.words(leaf.text)}
         corrections = [one for one in self.speller.corrections(query.words, insisted) if not self._is_in_full_texts(one.word)]
@@ -459,7 +460,9 @@ class Reader:
         fields = {} if listing or snapshot.bm25 is None else field_terms(snapshot.bm25, snapshot.analyzer, query.words)
         without_terms = any(snapshot.narrower.is_without_terms(leaf) for demand in demands for leaf in wanted(demand))
         listing = listing or (without_terms and not terms)
-        return Probe(query, scope, vector, terms, own_terms, corrections, listing, fields=fields, without_terms=without_terms)
+        return Probe(
+            query, scope, vector, terms, own_terms, corrections, listing, fields=fields, without_terms=without_terms, mode=mode, **facts
+        )
 
     def _is_in_full_texts(self, word: str) -> bool:
         """Whether the full texts have a word, which so is no slip."""

@@ -3,7 +3,7 @@
 import pytest
 
 from sciretrieve.matching.lexical import Analyzer
-from sciretrieve.matching.lexical.american import american
+from sciretrieve.matching.lexical.american import _BRITISH, _MAY_BE_BRITISH, american
 
 PAIRS = """
 tumour tumor, tumours tumors, behaviour behavior, behavioural behavioral, colour color, discoloured discolored, favourable favorable,
@@ -33,6 +33,12 @@ def test_both_forms_give_one_term(pair: str) -> None:
     british, usual = pair.split()
     assert Analyzer().term(british) == Analyzer().term(usual)
     assert Analyzer().terms(f"{british.capitalize()}.") == Analyzer().terms(usual)
+
+
+def test_the_quick_test_misses_no_word_that_a_rule_may_change() -> None:
+    words = [word for start in ("", "non", "s") for word in map(start.__add__, PAIRS.replace(",", " ").split() + ALIKE_EVERYWHERE.split())]
+    assert any(map(_BRITISH.search, words))
+    assert [word for word in words if _BRITISH.search(word) and not _MAY_BE_BRITISH.search(word)] == []
 
 
 @pytest.mark.parametrize("word", ALIKE_EVERYWHERE.split())

@@ -265,6 +265,21 @@ def test_weights_that_are_not_remembered_are_computed_again(index_of: IndexOf, m
     assert sum(len(known.weights) for known in remembered._weights.values()) == remembered._size <= 50
 
 
+@pytest.mark.parametrize("column", [None, "title", "abstract"])
+def test_papers_with_a_term_are_told_alike_by_masks_and_by_search(
+    index_of: IndexOf, monkeypatch: pytest.MonkeyPatch, column: str | None
+) -> None:
+    index = index_of([70, len(PAPERS) - 70], Bm25Parameters())
+    for common, tried in ((1_000, 1_000), (0, 0)):
+        monkeypatch.setattr(lexical_shard, "COMMON", common)
+        monkeypatch.setattr(lexical_shard, "TRIED", tried)
+        for shard in index.shards:
+            rows = np.arange(0, shard.papers, 3)
+            for number in range(len(shard.postings.terms)):
+                expected = np.isin(rows, shard.rows_within(number, column))
+                assert (shard.have(number, rows, column) == expected).all()
+
+
 def test_postings_come_back_as_they_went_in(tmp_path: Path) -> None:
     papers = [("graph star graph", "star"), ("star", ""), ("", "graph"), ("dust", "")]
     postings = postings_of(tmp_path / "shard", papers, batch=2)
