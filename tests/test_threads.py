@@ -88,7 +88,7 @@ def test_what_is_searched_is_mapped_and_so_is_one_copy_for_all_processes(built: 
 
 
 def test_an_open_index_is_not_sent_to_a_process(index: sr.Index) -> None:
-    with pytest.raises(TypeError, match="pickle"):
+    with pytest.raises(sr.InvalidRequest, match="give others its folder"):
         pickle.dumps(index)
 
 
