@@ -32,7 +32,7 @@ def main(pipe: Path, target: Path, triplets: Path, base: str) -> None:
         return function(*arguments)
 
     options = {**SMALL, "base": base, "steps": 2, "rate": 2e-2, "seed": 5}
-    kept = mock.patch.object(sys.modules[train.__module__], "is_kept", lambda _: True)  # few queries cannot tell a gain from chance
+    kept = mock.patch.object(sys.modules[train.__module__], "is_kept", return_value=True)  # few queries cannot tell a gain from chance
     with kept, mock.patch.object(place, name, met), mock.patch.object(trainer, "LEAST_GAIN", -2.0):
         try:
             train([triplets], target, overwrite=True, progress=False, **options)
