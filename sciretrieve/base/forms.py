@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -46,17 +47,17 @@ class AsJsonLine(AsJson):
         return as_json(self.to_dict())
 
 
-class AsTable:
+class AsTable(ABC):
     """What `to_arrow` makes a table of, for other libraries' tables."""
 
     __slots__ = ()
 
+    @abstractmethod
     def to_arrow(self) -> pa.Table:
         """The rows as an Arrow table: `result.to_arrow()`.
 
         >>> table = run.to_arrow()
         """
-        raise NotImplementedError
 
     def to_pandas(self) -> pd.DataFrame:
         """`to_arrow` as a pandas data frame. Raises MissingExtra if pandas is not installed.
