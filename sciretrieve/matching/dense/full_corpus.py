@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...base.choices import Metric
-from ...base.system import cores
+from ...base.system import threads
 from ...base.types import Rows, Scores, Vectors
 from ..topk import best
 from . import exact
@@ -62,11 +62,11 @@ def top(
             best_places = best(scores, k)
         return ordered(candidate_rows[best_places], scores[best_places])
 
-    with ThreadPoolExecutor(cores()) as threads:  # each query is scored by itself, so threads change no answer
+    with ThreadPoolExecutor(threads()) as pool:  # each query is scored by itself, so threads change no answer
         for batch in batches(queries, k):
             rows = _candidates(batch, papers, width, metric) if on_device is None else on_device.greatest(batch, width, metric)
             step = max(1, RESCORED // width)
-            for answers in threads.map(rescored, [slice(first, first + step) for first in range(0, len(batch), step)]):
+            for answers in pool.map(rescored, [slice(first, first + step) for first in range(0, len(batch), step)]):
                 yield from answers
 
 
