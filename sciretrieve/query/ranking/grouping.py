@@ -43,6 +43,7 @@ def works_of_each(
     lengths = [len(ranking) for ranking in rankings]
     rows = np.concatenate([NO_ROWS, *(ranking.rows for ranking in rankings)])
     owners = np.repeat(np.arange(len(rankings)), lengths)
+    starts = np.cumsum(lengths) - lengths
     is_shared = np.zeros(len(rows), bool)
     for numbers in numbers_at(rows):
         order = np.lexsort((numbers, owners))
@@ -55,7 +56,7 @@ def works_of_each(
     papers = papers_at(rows[shared])
     for owner, same in groupby(range(len(shared)), owners[shared].tolist().__getitem__):
         members = list(same)
-        places = (shared[members] - sum(lengths[:owner])).tolist()
+        places = (shared[members] - starts[owner]).tolist()
         joined = [[places[member] for member in work] for work in works_down([papers[member] for member in members])]
         alone = set(range(lengths[owner])).difference(places)
         works[owner] = sorted([*joined, *([place] for place in alone)], key=itemgetter(0))
