@@ -92,18 +92,16 @@ class Evaluator:
         return QueryCounts(len(judged), frozenset(judged - answered), len(answered - judged))
 
     def _own(self, own_measures: Sequence[Measure], row: Mapping[str, float], judged: Mapping[str, int]) -> dict[str, float]:
-        if not own_measures:
-            return {}
-        is_ranked = any(measure.base not in BEIR for measure in own_measures)
-        grades = [judged.get(id) for id in trec_order(row)] if is_ranked else []
-        return {str(measure): self._value(measure, row, grades, judged) for measure in own_measures}
+        ranked_ids = trec_order(row) if any(measure.base not in BEIR for measure in own_measures) else []
+        return {str(measure): self._value(measure, row, ranked_ids, judged) for measure in own_measures}
 
-    def _value(self, measure: Measure, row: Mapping[str, float], grades: Grades, judged: Mapping[str, int]) -> float:
+    def _value(self, measure: Measure, row: Mapping[str, float], ranked_ids: list[str], judged: Mapping[str, int]) -> float:
         if measure.plugin is not None:
-            return _by_plugin(measure.plugin, trec_order(row), judged, measure.cutoff)
-        return self._beir(measure, row, judged) if measure.base in BEIR else self._by_formula(measure, grades, judged)
+            return _by_plugin(measure.plugin, list(ranked_ids), judged, measure.cutoff)
+        return self._beir(measure, row, judged) if measure.base in BEIR else self._by_formula(measure, ranked_ids, judged)
 
-    def _by_formula(self, measure: Measure, ranked: Grades, judged: Mapping[str, int]) -> float:
+    def _by_formula(self, measure: Measure, ranked_ids: list[str], judged: Mapping[str, int]) -> float:
+        ranked: Grades = [judged.get(id) for id in ranked_ids]
         if measure.judged_only:
             ranked = [grade for grade in ranked if grade is not None and grade >= 0]
         grades = ranked[: measure.cutoff or None]
