@@ -261,7 +261,7 @@ def _learnt(prediction: Prediction | Handover | Clicks) -> Any:
 
 
 def _hash(values: Iterable[Any]) -> str:
-    digest = hashlib.sha256()
+    digest, encoder = hashlib.sha256(), json.JSONEncoder(sort_keys=True, default=sorted)
     for value in values:
-        digest.update(json.dumps(value, sort_keys=True, default=sorted).encode() + b"\n")
+        digest.update(encoder.encode(value).encode() + b"\n")
     return digest.hexdigest()
