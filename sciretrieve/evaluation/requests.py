@@ -81,10 +81,8 @@ def evaluate(
     True
     """
     opened: Any = options.get("index")
-    if isinstance(opened, Index):
-        if workers is not None or len(opened.members) > 1:
-            raise InvalidRequest(f"give the folder of one index in place of {opened!r}: a cluster opens it itself, and searches only one")
-        options = {**options, "index": opened.path}
+    if isinstance(opened, Index) and (workers is not None or len(opened.members) > 1):
+        raise InvalidRequest(f"give the folder of one index in place of {opened!r}: a cluster opens it itself, and searches only one")
     given: Any = options.get("encoder")
     own = None if isinstance(given, str | None) else adopted(given)
     if own is not None:
