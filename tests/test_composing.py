@@ -15,7 +15,6 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.base.errors import MissingExtra
 from sciretrieve.base.waiting import awaited, raise_if_abandoned
-from sciretrieve.evaluation.comparing import compare_runs
 
 
 def forms(value: Any) -> Any:
@@ -152,7 +151,7 @@ def test_a_comparison_is_a_table_of_all_queries(tmp_path: Path) -> None:
     for name, first in (("one.trec", "a"), ("two.trec", "b")):
         (tmp_path / name).write_text("".join(f"{query} Q0 {first} 1 2.0 x\n{query} Q0 c 2 1.0 x\n" for query in "12"))
     paths = [tmp_path / "one.trec", tmp_path / "two.trec"]
-    comparison = compare_runs(paths, tmp_path / "qrels.txt", None, None, None, ["P@1"])
+    comparison = sr.compare(paths, tmp_path / "qrels.txt", measures=["P@1"])
     values = {(row["run"][:3], row["query"]): row["P@1"] for row in comparison.to_arrow().to_pylist()}
     assert values == {("one", "1"): 1, ("one", "2"): 0, ("two", "1"): 0, ("two", "2"): 1}
     assert pickle.loads(pickle.dumps(comparison)).to_json() == comparison.to_json()

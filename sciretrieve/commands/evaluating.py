@@ -191,9 +191,9 @@ def compare(
 
     Exit code 1: the runs do not answer the same queries. Those without an answer count 0.
     """
-    from ..evaluation.comparing import compare_runs
+    from ..evaluation.comparing_any import compare
 
-    comparison = compare_runs(runs, qrels, benchmark, data, split, measures or ["nDCG@10"], correction)
+    comparison = compare(runs, qrels, benchmark=benchmark, data=data, split=split, measures=measures, correction=correction)
     if format == "json":
         say_json(comparison.to_dict())
     else:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from ..base.choices import check_choice
-from ..base.errors import InvalidRequest
 from ..base.forms import AsJson, AsTable
 from ..base.wording import counted
-from ..metrics.judgements import Qrels, RunScores, check_ids, check_judgements, read_qrels, read_runs
+from ..metrics.judgements import Qrels, RunScores, check_ids
 from ..metrics.measures import Evaluator, QueryCounts
 from ..metrics.naming import parse_measures
 from ..metrics.significance import CORRECTIONS, FEW, LEVEL, Comparison, Correction, Variance, compare, interval, needed_text, variance
-from .benchmark_catalogue import find_benchmark
-from .benchmark_reading import read, texts
 
 TINY = 1e-9
 """Below this, the studentized range's integral is unreliable."""
@@ -145,33 +141,6 @@ def _in_words(pair: Comparison, randomised: float, student: float) -> str:
     )
 
 
-def compare_runs(
-    paths: Sequence[Path],
-    qrels: Path | None,
-    benchmark: str | None,
-    data: Path | None,
-    split: str | None,
-    measures: Sequence[str],
-    correction: Correction = "holm",
-) -> RunComparison:
-    """Compare runs, files or folders of `evaluate -o`, with the first of them, over all judged queries.
-
-    A query without an answer counts 0, as with trec_eval's -c. p-values are corrected for all runs and measures together.
-
-    Raises:
-        InvalidRequest: fewer than two runs, no judgements, an unknown correction, or a run without any judged query or paper.
-    """
-    check_several(paths)
-    judgements, query_texts = judgements_of(qrels, benchmark, data, split)
-    return compare_scores(read_runs(paths), judgements, measures, str(qrels or benchmark), query_texts, correction)
-
-
-def check_several(runs: Sized) -> None:
-    """Raise InvalidRequest for fewer than two runs."""
-    if len(runs) < 2:
-        raise InvalidRequest("compare needs two runs or more")
-
-
 def compare_scores(
     runs: Mapping[str, RunScores],
     judgements: Qrels,
@@ -180,7 +149,12 @@ def compare_scores(
     query_texts: Mapping[str, str],
     correction: Correction,
 ) -> RunComparison:
-    """Compare runs by name. `judge` names the judgements in messages. Raises as `compare_runs`."""
+    """Compare runs by name, over all judged queries. `judge` names the judgements in messages.
+
+    A query without an answer counts 0, as with trec_eval's -c. p-values are corrected for all runs and measures together.
+
+    Raises InvalidRequest for an unknown measure or correction, or a run without any judged query or paper.
+    """
     evaluator = Evaluator(judgements, parse_measures(measures))
     for name, run in runs.items():
         check_ids(run, name, judgements, judge)
@@ -196,7 +170,7 @@ def compare_values(
     query_texts: Mapping[str, str],
     correction: Correction,
 ) -> RunComparison:
-    """Compare runs by the values of some measures, {run: {query: {measure: value}}}, for the same queries. Raises as `compare_runs`."""
+    """Compare runs by the values of some measures, {run: {query: {measure: value}}}, for the same queries. Raises as `compare_scores`."""
     check_choice("correction", correction, tuple(CORRECTIONS))
     per_query = list(runs.values())
     values = {name: np.array([[row[name] for row in rows.values()] for rows in per_query]) for name in names}
@@ -209,24 +183,6 @@ def compare_values(
     is_analysed = len(runs) > 2 and len(per_query[0]) > 1
     variances = {name: variance(values[name]) for name in names} if is_analysed else {}
     return RunComparison(list(runs), names, means, comparisons, per_query, dict(query_texts), variances, counts, correction)
-
-
-def judgements_of(
-    qrels: str | Path | Qrels | None, benchmark: str | None, data: str | Path | None, split: str | None
-) -> tuple[Qrels, dict[str, str]]:
-    """Judgements as given, from a file, or of a benchmark, with its queries' texts. Raises as `compare_runs`."""
-    if isinstance(qrels, Mapping):
-        return check_judgements(qrels), {}
-    if qrels is not None:
-        return read_qrels(Path(qrels)), {}
-    if benchmark is None:
-        raise InvalidRequest("name judgements with `qrels`, or a benchmark with `benchmark` and `data`")
-    spec = find_benchmark(benchmark)
-    materials = read(spec, str(data) if data is not None else None, split or spec.splits[0])
-    tasks = [task for material in materials for task in material.tasks]
-    if len(tasks) > 1:
-        raise InvalidRequest(f"{benchmark} has several tasks; compare its runs task by task with `qrels`")
-    return tasks[0].qrels, dict(texts(materials))
 
 
 def as_good_as_the_best(analysis: Variance, names: Sequence[str], means: Sequence[float]) -> list[str]:

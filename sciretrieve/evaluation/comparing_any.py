@@ -10,12 +10,14 @@ from typing import TypeAlias
 from ..base.arguments import checked
 from ..base.errors import InvalidRequest
 from ..base.wording import shortened
-from ..metrics.judgements import Qrels, RunScores, read_runs
+from ..metrics.judgements import Qrels, RunScores, check_judgements, read_qrels, read_scores, run_file
 from ..metrics.measures import QueryCounts
 from ..metrics.naming import measured
 from ..metrics.significance import Correction
 from ..runs import Run
-from .comparing import RunComparison, check_several, compare_scores, compare_values, judgements_of
+from .benchmark_catalogue import find_benchmark
+from .benchmark_reading import read, texts
+from .comparing import RunComparison, compare_scores, compare_values
 from .reports import Report
 
 AnyRun: TypeAlias = str | PathLike[str] | Run | Report | Mapping[str, Mapping[str, float]]
@@ -52,16 +54,37 @@ def compare(
     >>> compared.names, compared.measures
     (['words', 'both'], ['nDCG@10'])
     """
-    check_several(runs)
+    if len(runs) < 2:
+        raise InvalidRequest("compare needs two runs or more")
     named = dict(runs) if isinstance(runs, Mapping) else _by_name(runs)
     reports = {name: run for name, run in named.items() if isinstance(run, Report)}
     if reports and len(reports) == len(named):
         return _reports(reports, measures, correction)
     if reports:
         raise InvalidRequest("a report is compared with reports; give the folders that `evaluate(…, output=…)` wrote, and judgements")
-    judgements, texts = judgements_of(qrels, benchmark, data, split)
+    judgements, query_texts = _judgements(qrels, benchmark, data, split)
     judge = str(benchmark or "the judgements" if isinstance(qrels, Mapping | None) else qrels)
-    return compare_scores({name: _scores(run) for name, run in named.items()}, judgements, measures or [MEASURE], judge, texts, correction)
+    return compare_scores(
+        {name: _scores(run) for name, run in named.items()}, judgements, measures or [MEASURE], judge, query_texts, correction
+    )
+
+
+def _judgements(
+    qrels: str | Path | Qrels | None, benchmark: str | None, data: str | Path | None, split: str | None
+) -> tuple[Qrels, dict[str, str]]:
+    """Judgements as given, from a file, or of a benchmark, with its queries' texts. Raises as `compare`."""
+    if isinstance(qrels, str | PathLike):
+        return read_qrels(Path(qrels)), {}
+    if qrels is not None:
+        return check_judgements(qrels), {}
+    if benchmark is None:
+        raise InvalidRequest("name judgements with `qrels`, or a benchmark with `benchmark` and `data`")
+    spec = find_benchmark(benchmark)
+    materials = read(spec, str(data) if data is not None else None, split or spec.splits[0])
+    tasks = [task for material in materials for task in material.tasks]
+    if len(tasks) > 1:
+        raise InvalidRequest(f"{benchmark} has several tasks; compare its runs task by task with `qrels`")
+    return tasks[0].qrels, dict(texts(materials))
 
 
 def _by_name(runs: Sequence[AnyRun]) -> dict[str, AnyRun]:
@@ -69,7 +92,7 @@ def _by_name(runs: Sequence[AnyRun]) -> dict[str, AnyRun]:
     named: dict[str, AnyRun] = {}
     for number, run in enumerate(runs, 1):
         if isinstance(run, str | PathLike):
-            name, run = next(iter(read_runs([Path(run)]).items()))
+            name, _ = run_file(Path(run))
         else:
             name = run.system if isinstance(run, Report) else f"run {number}"
         while name in named:
@@ -81,7 +104,7 @@ def _by_name(runs: Sequence[AnyRun]) -> dict[str, AnyRun]:
 def _scores(run: AnyRun) -> RunScores:
     """A run's scores by query and paper."""
     if isinstance(run, str | PathLike):
-        return next(iter(read_runs([Path(run)]).values()))
+        return read_scores(run_file(Path(run))[1])
     if isinstance(run, Run):
         return {ranking.query.id: dict(zip(ranking.ids, ranking.scores.tolist(), strict=True)) for ranking in run}
     if isinstance(run, Mapping) and all(isinstance(row, Mapping) for row in run.values()):

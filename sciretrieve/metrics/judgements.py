@@ -87,14 +87,19 @@ def read_runs(paths: Sequence[Path]) -> dict[str, RunScores]:
     """Runs by their names: files (TREC or JSON), or folders of `evaluate -o`. Raises NotFound, InvalidRequest."""
     runs = {}
     for path in paths:
-        file = next((place for name in ("run.json", "run.trec") if (place := path / name).is_file()), path)
-        if path.is_dir() and file == path:
-            raise NotFound(f"there is no run in {path}; name a file, or a folder of `evaluate -o` for a benchmark of one task")
-        name = path.name if path.is_dir() else path.parent.name if path.stem == "run" else path.stem
+        name, file = run_file(path)
         while name in runs:
             name += "'"
         runs[name] = read_scores(file)
     return runs
+
+
+def run_file(path: Path) -> tuple[str, Path]:
+    """The name and the file of a run, which may be given by a folder of `evaluate -o`. Raises NotFound."""
+    file = next((place for name in ("run.json", "run.trec") if (place := path / name).is_file()), path)
+    if path.is_dir() and file == path:
+        raise NotFound(f"there is no run in {path}; name a file, or a folder of `evaluate -o` for a benchmark of one task")
+    return path.name if path.is_dir() else path.parent.name if path.stem == "run" else path.stem, file
 
 
 def read_pair_scores(path: Path) -> dict[str, float]:
