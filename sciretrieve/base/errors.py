@@ -199,7 +199,7 @@ class EncoderMismatch(InvalidRequest):
 def warn(message: str, category: type[Warning]) -> None:
     """Warn, at the line outside this package that led here."""
     level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("sciretrieve."):
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith("sciretrieve."):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
 

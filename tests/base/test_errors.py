@@ -58,3 +58,9 @@ def test_unknown_names_say_what_is_near_or_what_there_is() -> None:
     assert str(errors.UnknownName("metric", "xyz", ("l2", "ip"))) == "unknown metric 'xyz'; there are: ip, l2"
     assert str(errors.UnknownName("column", "x", ())).endswith("there are: none")
     assert str(errors.UnknownName("column", "x", [f"column {n}" for n in range(20)])).endswith(", column 19 and 8 more")
+
+
+def test_a_program_without_a_name_is_warned_at_its_line() -> None:
+    with pytest.warns(sr.RowsRejected, match="a row") as warned:
+        exec("\nwarn('a row', kind)", {"warn": errors.warn, "kind": sr.RowsRejected})
+    assert (warned[0].filename, warned[0].lineno) == ("<string>", 2)
