@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any, Literal, TypeAlias
 
 from .errors import InvalidRequest, PluginFailed, SciretrieveError
+from .wording import enumerated
 
 PluginKind: TypeAlias = Literal["format", "encoder", "reranker", "measure"]
 NAME = re.compile(r"\w[\w.-]*", re.ASCII)
@@ -61,8 +62,8 @@ def found(kind: PluginKind, name: str) -> Plugin | None:
     """The plug-in of a name that is not built in. Raises InvalidRequest if several packages bring one."""
     plugins = _installed(kind, tuple(sys.path)).get(name, ()) if NAME.fullmatch(name) else ()
     if len(plugins) > 1:
-        packages = " and ".join(plugin.package for plugin in plugins)
-        raise InvalidRequest(f"{packages} both bring a {kind} {name!r}; uninstall one of them")
+        packages = enumerated([plugin.package for plugin in plugins])
+        raise InvalidRequest(f"{packages} each bring the {kind} {name!r}; keep one of them, and uninstall the rest")
     return plugins[0] if plugins else None
 
 

@@ -1,5 +1,6 @@
 """Plug-ins, as packages that are built and installed here: used through every door, never in place of what is built in, and blamed."""
 
+import gzip
 import json
 import os
 import sys
@@ -100,8 +101,6 @@ def titles_of(source: Path) -> list[str]:
 
 
 def test_files_of_a_format(installed: Path, cards: Path, tmp_path: Path) -> None:
-    import gzip
-
     cards.with_name("more.cards.gz").write_bytes(gzip.compress(b"title: Another"))
     with ZipFile(tmp_path / "all.zip", "w") as files:
         files.writestr("x.cards", CARDS)
@@ -180,7 +179,7 @@ def test_two_packages_with_one_name(installed: Path, tmp_path: Path, monkeypatch
     (other / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 2\n")
     (other / "entry_points.txt").write_text("[sciretrieve.encoders]\nalphabet = example_encoder:Alphabet\na+b = x:y\n")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(sr.InvalidRequest, match="both bring a encoder 'alphabet'; uninstall one"):
+    with pytest.raises(sr.InvalidRequest, match="each bring the encoder 'alphabet'; keep one"):
         sr.load_encoder("alphabet")
     assert sr.load_encoder("granite").name == "granite"
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ...base.errors import InvalidRequest
-from ...base.plugins import Plugin, found, installed
+from ...base.plugins import Plugin, found, names
 from ...base.wording import shortened
 from ...files.streams import COMPRESSIONS, STDIN, bare_name, beginning, blocks, is_compressed, open_binary, readable
 from . import (
@@ -197,7 +197,7 @@ def plugged(file: Path) -> Plugin | None:
 
 def supported() -> list[str]:
     """The suffixes of all formats, plug-ins' included."""
-    return [*SUFFIXES, *(suffix for plugin in installed("format") if (suffix := f".{plugin.name}") not in SUFFIXES)]
+    return [f".{name}" for name in names("format", [suffix[1:] for suffix in SUFFIXES])]
 
 
 def _rows_of_plugin(plugin: Plugin, path: Path) -> Iterator[tuple[int, Row]]:
