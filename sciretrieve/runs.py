@@ -133,7 +133,8 @@ class Ranking(AsJson):
 
         >>> first = run[0].take([0])
         """
-        numbers, array = list(map(int, places)), np.asarray(places, np.int64)
+        array = np.asarray(places, np.int64)
+        numbers = array.tolist()
         taken: dict[str, Any] = {
             "ids": [self.ids[place] for place in numbers],
             "scores": self.scores[array],
@@ -152,7 +153,7 @@ class Ranking(AsJson):
         >>> run[0].after(2).offset
         2
         """
-        return replace(self.take(range(offset, len(self))), offset=self.offset + int(offset))
+        return self.take(range(offset, len(self)), offset=self.offset + int(offset))
 
     def followed_by(self, others: Ranking) -> Ranking:
         """This ranking, not yet grouped, followed by that of other papers, whose scores are lowered below its last one.

@@ -4,6 +4,7 @@ import asyncio
 import copy
 import multiprocessing
 import pickle
+import sys
 import threading
 import warnings
 from pathlib import Path
@@ -103,7 +104,7 @@ def test_tables_say_the_same(index: sr.Index, monkeypatch: pytest.MonkeyPatch) -
         assert value.to_pandas().equals(table.to_pandas())
         for name in ("polars", "pandas"):
             with monkeypatch.context() as patch:
-                patch.setitem(__import__("sys").modules, name, None)
+                patch.setitem(sys.modules, name, None)
                 with pytest.raises(MissingExtra, match=f"pip install {name}"):
                     getattr(value, f"to_{name}")()
 

@@ -181,15 +181,11 @@ def is_checkable(kind: Any) -> bool:
     return origin in (Literal, Mapping, Callable, PathLike)
 
 
-LATER = {"OwnReranker": object, "AnyEncoder": str | object}
-"""Types that are only known to type checkers."""
-
-
 @cache
 def options_of(options_class: type) -> Mapping[str, Any]:
     """Types of a class's fields, with their help. Rerankers and encoders that are no names are only checked by type checkers, since
     importing their protocols would load NumPy."""
-    return get_type_hints(options_class, localns=LATER, include_extras=True)
+    return get_type_hints(options_class, localns={"OwnReranker": object, "AnyEncoder": str | object}, include_extras=True)
 
 
 @cache

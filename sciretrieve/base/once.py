@@ -36,7 +36,7 @@ class once(Generic[Owner, Value]):  # noqa: N801 - used as a decorator, like `pr
             return self
         values: dict[str, Any] = vars(instance)
         # `setdefault` is atomic
-        lock = values.get(self._lock) or values.setdefault(self._lock, RLock())
+        lock = values.setdefault(self._lock, RLock())
         with lock:
             if self._name not in values:
                 # the instance's attribute then hides this descriptor, so reading takes no lock

@@ -1,4 +1,4 @@
-"""Immutable values that all parts share: papers, queries and hits."""
+"""Immutable values that all parts share: papers, queries and hits; and lists of them, and of rows, from user code."""
 
 from __future__ import annotations
 

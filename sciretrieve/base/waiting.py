@@ -31,8 +31,6 @@ def unless(is_over: Callable[[], bool]) -> Iterator[None]:
 
 def for_all(work: Callable[Asked, Result], *arguments: Asked.args, **named: Asked.kwargs) -> Result:
     """Do work that this thread finishes even if its caller stops waiting, since others need the result."""
-    if _is_over.get() is None:
-        return work(*arguments, **named)
     token = _is_over.set(None)
     try:
         return work(*arguments, **named)

@@ -63,28 +63,22 @@ class AdoptedEncoder(Encoder):
     def stated(self) -> str:
         """The identity that it states."""
         with self._answering():
-            return self._stated()
-
-    def _stated(self) -> str:
-        identity = getattr(self._own, "identity", None)
-        if not isinstance(identity, str) or not identity.strip() or not checked_text(identity, "encoder's identity").isprintable():
-            raise InvalidRequest(
-                f"the `identity` of {type(self._own).__name__} must be one line with the model and its version, not {identity!r}"
-            )
+            identity = getattr(self._own, "identity", None)
+            if not isinstance(identity, str) or not identity.strip() or not checked_text(identity, "encoder's identity").isprintable():
+                raise InvalidRequest(
+                    f"the `identity` of {type(self._own).__name__} must be one line with the model and its version, not {identity!r}"
+                )
         return identity
 
     @once
     def dim(self) -> int:
         """The vectors' dimension."""
         with self._answering():
-            return self._dim()
-
-    def _dim(self) -> int:
-        dim = getattr(self._own, "dim", None)
-        if not isinstance(dim, Integral) or isinstance(dim, bool) or dim < 1:
-            raise InvalidRequest(
-                f"the `dim` of {type(self._own).__name__}, the length of a vector, must be at least 1, not {shortened(dim)}"
-            )
+            dim = getattr(self._own, "dim", None)
+            if not isinstance(dim, Integral) or isinstance(dim, bool) or dim < 1:
+                raise InvalidRequest(
+                    f"the `dim` of {type(self._own).__name__}, the length of a vector, must be at least 1, not {shortened(dim)}"
+                )
         return int(dim)
 
     @property

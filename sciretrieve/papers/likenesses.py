@@ -55,7 +55,7 @@ def _bytes(texts: pa.StringArray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np
     """Where each text begins among the bytes of all, (n + 1,), and these."""
     _, offsets, data = texts.buffers()
     ends = np.frombuffer(offsets, np.int32, len(texts) + 1, 4 * texts.offset).astype(np.int64)
-    first, last = (int(ends[0]), int(ends[-1])) if len(ends) else (0, 0)
+    first, last = int(ends[0]), int(ends[-1])
     return ends - first, np.frombuffer(data, np.uint8, last - first, first) if last > first else np.empty(0, np.uint8)
 
 

@@ -245,7 +245,8 @@ class Shard:
 
     def _group(self, group: int, names: Sequence[str] | None = None) -> pa.Table:
         """A row group, all columns or the given ones."""
-        return self._read(methodcaller("read_row_group", group, columns=names), int(np.diff(self._starts)[group]))
+        first, end = map(int, self._starts[group : group + 2])
+        return self._read(methodcaller("read_row_group", group, columns=names), end - first)
 
     def columns(self, names: Sequence[str]) -> pa.Table:
         """Whole columns, including deleted papers. Columns that this shard lacks are left out."""
