@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ..base.arguments import checked
 from ..base.errors import InvalidRequest
@@ -89,14 +89,15 @@ def cite(papers: Papers, append: Path | str | None = None, *, index: AnyIndex | 
 
 def _papers(given: Papers, index: AnyIndex | None) -> list[Paper]:
     """The papers that are given, of which an index reads those that are no objects."""
-    papers = [item.paper if isinstance(item, Hit) else item for item in listed(given)]
+    papers: list[Any] = [item.paper if isinstance(item, Hit) else item for item in listed(given)]
+    named = [item for item in papers if not isinstance(item, Paper)]
     if index is not None:
         with opened(index) as library:
-            return [item if isinstance(item, Paper) else library.papers([item])[0] for item in papers]
-    for item in papers:
-        if not isinstance(item, Paper):
-            raise InvalidRequest(f"a paper is cited as an object, or by its id with `index=`, not as {shortened(item)}")
-    return [item for item in papers if isinstance(item, Paper)]
+            read = iter(library.papers(named))
+        return [item if isinstance(item, Paper) else next(read) for item in papers]
+    if named:
+        raise InvalidRequest(f"a paper is cited as an object, or by its id with `index=`, not as {shortened(named[0])}")
+    return papers
 
 
 def _append(papers: Sequence[Paper], path: Path, target: Path) -> Citations:
