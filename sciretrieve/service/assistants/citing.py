@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...answers.draft_citations import CitablePaper, suggest_for
+from ...answers.draft_citations import CitablePaper, UncitedSentence, suggest_for
 from ...answers.snippets import QueryWords, words_in
 from ...papers.bibliographies.author_names import byline
 from ...papers.drafts.reading import draft_of
@@ -16,18 +16,17 @@ def suggested(shelf: Shelf, text: str, ask: Ask) -> CitationsToAdd:
     """A page of the sentences of a text that need a citation. Raises InvalidRequest for a text without a sentence."""
     found = suggest_for(shelf.index, draft_of(text, name="the text"))
 
-    def items(places: range) -> list[SentenceToCite]:
-        shown = [found.sentences[place] for place in places]
-        return [
-            SentenceToCite(
-                sentence=cut(each.sentence.text, LONGEST_SENTENCE),
-                papers=[_paper(shelf, paper, words_in(shelf.index, [each.sentence.text])) for paper in each.papers],
-            )
-            for each in shown
-        ]
+    def sentences(places: range) -> list[SentenceToCite]:
+        return [_sentence(shelf, found.sentences[place]) for place in places]
 
     frame = CitationsToAdd(compared=found.compared, count=len(found.sentences), sentences=[])
-    return page(ask, shelf.state, [each.sentence.text for each in found.sentences], items, frame)
+    return page(ask, shelf.state, [each.sentence.text for each in found.sentences], sentences, frame)
+
+
+def _sentence(shelf: Shelf, found: UncitedSentence) -> SentenceToCite:
+    text = found.sentence.text
+    words = words_in(shelf.index, [text])
+    return SentenceToCite(sentence=cut(text, LONGEST_SENTENCE), papers=[_paper(shelf, paper, words) for paper in found.papers])
 
 
 def _paper(shelf: Shelf, found: CitablePaper, words: QueryWords) -> PaperToCite:

@@ -51,14 +51,8 @@ async def draft(http: HttpRequest) -> Response:
 def _shown(index: Index, uncited: UncitedSentence) -> ShownSentence:
     text = uncited.sentence.text
     words = words_in(index, [text])
-    cards = [
-        replace(
-            card,
-            index=found.index,
-            words=words,
-            snippet=found.sentence,
-            passage=None if found.passage is None else shown_passage(found.passage, words, EXCERPT),
-        )
-        for card, found in zip(cards_of(index, [(each.paper, each.name) for each in uncited.papers]), uncited.papers, strict=True)
-    ]
-    return ShownSentence(text, pieces(text, None), [(card, found.key) for card, found in zip(cards, uncited.papers, strict=True)])
+    papers = []
+    for card, found in zip(cards_of(index, [(each.paper, each.name) for each in uncited.papers]), uncited.papers, strict=True):
+        passage = None if found.passage is None else shown_passage(found.passage, words, EXCERPT)
+        papers.append((replace(card, index=found.index, words=words, snippet=found.sentence, passage=passage), found.key))
+    return ShownSentence(text, pieces(text, None), papers)
