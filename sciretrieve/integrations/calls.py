@@ -62,12 +62,6 @@ def narrowed(options: SearchOptions, changes: SearchKeywords) -> SearchOptions:
     return replace(call_options, filter=(*options.filters, *call_options.filters), since=None, until=None)
 
 
-def both(options: SearchOptions, others: SearchOptions) -> SearchOptions:
-    """Other options, with the filters of both. Raises as `narrowed`."""
-    changes: Any = {field.name: getattr(others, field.name, None) for field in fields(SearchOptions)}
-    return narrowed(options, changes)
-
-
 def text_of(paper: Paper) -> str:
     """Title and abstract, with an empty line between them."""
     return "\n\n".join(part for part in (paper.title, paper.abstract) if part)

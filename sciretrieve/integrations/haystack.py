@@ -60,11 +60,10 @@ class SciretrieveRetriever(Retriever):
             raise InvalidRequest(
                 "a reranker is an object, which no file of a pipeline holds; leave it out, or write the pipeline in Python"
             )
-        values = {one.name: getattr(self.options, one.name) for one in fields(SearchOptions)}
-        changed = {name: value for name, value in values.items() if value != getattr(SearchOptions(), name)}
+        usual = SearchOptions()
+        changed = {one.name: value for one in fields(usual) if (value := getattr(self.options, one.name)) != getattr(usual, one.name)}
         paths = [str(member.path.resolve()) for member in self.index.members]
-        options = {**changed, "filter": list(map(str, self.options.filters))}
-        return dict(default_to_dict(self, index=paths, k=self.k, **options))
+        return dict(default_to_dict(self, index=paths, k=self.k, **{**changed, "filter": list(map(str, self.options.filters))}))
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> SciretrieveRetriever:

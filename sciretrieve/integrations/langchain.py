@@ -16,7 +16,7 @@ from ..options import SearchOptions
 from ..options.keywords import SearchKeywords
 from ..query.index import Index
 from ..query.opening import AnyIndex
-from .calls import HELD, Retriever, about, both, kept, text_of
+from .calls import HELD, Retriever, about, kept, narrowed, text_of
 
 
 class SciretrieveRetriever(Retriever, BaseRetriever):  # type: ignore[misc] # whose package need not be installed
@@ -46,7 +46,7 @@ class SciretrieveRetriever(Retriever, BaseRetriever):  # type: ignore[misc] # wh
     def model_copy(self, *, update: Any = None, deep: bool = False) -> SciretrieveRetriever:  # noqa: ARG002 - an index is not copied
         """A copy of which some attributes, or options by name, differ: it has the filters of both. Raises as making one."""
         changes = dict(update or {})
-        options = both(self.options, changes.pop("options")) if "options" in changes else self.options
+        options = narrowed(changes.pop("options"), {"filter": self.options.filters}) if "options" in changes else self.options
         return type(self)(**{**vars(self), "options": options, **changes})
 
     def copy(self, *, update: Any = None, deep: bool = False) -> SciretrieveRetriever:

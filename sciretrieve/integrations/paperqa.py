@@ -8,7 +8,7 @@ from paperqa import Docs, Settings
 from paperqa.types import Doc, Text
 
 from ..base.errors import InvalidRequest
-from ..base.types import Hit, Paper
+from ..base.types import Hit, Paper, names_of
 from ..papers.bibliographies.keys import keys_of, own_key
 from ..papers.bibliographies.reference_lists import reference
 from .calls import text_of
@@ -26,7 +26,7 @@ async def add_papers(docs: Docs, papers: Sequence[Paper | Hit], settings: Settin
         raise InvalidRequest(f"papers are `sr.Paper` or `sr.Hit`, as in `run.hits`, not of type {type(wrong).__name__}")
     bare = [paper.paper if isinstance(paper, Hit) else paper for paper in papers]
     added = 0
-    for given, paper, key in zip(papers, bare, keys_of(bare, [own_key(paper) for paper in bare]), strict=True):
-        doc = Doc(docname=key, dockey=given.name if isinstance(given, Hit) else given.id, citation=reference(paper))
+    for name, paper, key in zip(names_of(papers), bare, keys_of(bare, [own_key(paper) for paper in bare]), strict=True):
+        doc = Doc(docname=key, dockey=name, citation=reference(paper))
         added += await docs.aadd_texts([Text(text=text_of(paper), name=key, doc=doc)], doc, settings)
     return added
