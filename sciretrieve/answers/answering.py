@@ -247,17 +247,13 @@ def _looked_into(index: Index, request: Request, run: Run, hits: list[Hit], star
     plain = plainly(request.options)  # groups cover more papers than the hits
     facets = _facets(index, request, run.rankings[0]) if request.facets else ()
     groups = overview.clusters_of(index, searched(index, request, overview.CLUSTER_DEPTH, plain)) if request.cluster else ()
-    failed = unmet(index, request.query) if request.query is not None and not hits and not request.offset else ()
+    unanswered = None if hits or request.offset else request.query
+    failed = () if unanswered is None else unmet(index, unanswered)
     if request.sort is not None:
         places = sorted(range(len(hits)), key=lambda place: -(hits[place].paper.year or -math.inf))
         hits, explanations = [hits[place] for place in places], [explanations[place] for place in places] if explanations else ()
     remarks = [*run[0].remarks, *(index.snapshot.remarks(_columns(index, request)) if len(index.names) > 1 else ())]
-    if (
-        not hits
-        and not request.offset
-        and request.query is not None
-        and (words := run[0].query.words.strip()) not in ("", request.query.strip())
-    ):
+    if unanswered is not None and (words := run[0].query.words.strip()) not in ("", unanswered.strip()):
         remarks.append(f"without its operators the query is: {words}")
     return Answer(request, run, hits, explanations, facets, groups, failed, seconds, lacks_meaning(index, request, run), remarks)
 

@@ -121,8 +121,6 @@ class DraftCitations(AsJson):
 def suggest(index: AnyIndex, draft: str | Path, k: int = 3) -> DraftCitations:
     """Suggest papers of an index for the sentences of a draft that have no citation and seem to need one.
 
-    Example: `for one in sr.suggest(index, "draft.tex").sentences: print(one.sentence.line, [paper.key for paper in one.papers])`
-
     Args:
         index: the library, with or without full texts.
         draft: the path of a .tex, .md, .docx or .txt file, or a text.
@@ -136,6 +134,7 @@ def suggest(index: AnyIndex, draft: str | Path, k: int = 3) -> DraftCitations:
         InvalidRequest: the draft cannot be read, or k is below 1.
 
     >>> found = sr.suggest(index, "draft.txt")
+    >>> keys = [(one.sentence.line, [paper.key for paper in one.papers]) for one in found.sentences]
     """
     check_count(k)
     is_file = isinstance(draft, Path) or ("\n" not in draft and draft.lower().endswith(SUFFIXES))

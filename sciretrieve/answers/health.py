@@ -166,15 +166,9 @@ def health(index: AnyIndex, *, progress: Progress | bool = True) -> Health:
             counts, rows = _references(snapshot, names, listener)
             results.append((NOWHERE, rows))
         findings = [
-            Finding(
-                look.name,
-                look.label,
-                look.remedy,
-                rows,
-                IdsAt(snapshot, rows) if library is index else snapshot.ids(rows),
-                len(rows) / len(library),
-            )
+            Finding(look.name, look.label, look.remedy, rows, ids, len(rows) / len(library))
             for look, rows in results
+            for ids in [IdsAt(snapshot, rows) if library is index else snapshot.ids(rows)]
         ]
         generation = None if len(library.members) > 1 else snapshot.manifest.generation
         return Health(library.path, generation, len(library), tuple(findings), counts)

@@ -204,7 +204,6 @@ def verify(
 
     The exit code is 1 if anything is wrong.
     """
-
     from ..storage.repairing import repair as mend
     from ..storage.verifying import verify as check
 

@@ -186,11 +186,11 @@ def _nearness(index: Index, hits: Sequence[Hit]) -> Iterator[float | None]:
 
 
 def _cited(index: Index, answer: Answer, first: int) -> list[int | None]:
-    hits = answer.hits[first:]
+    places = answer.places[first:]
     if not index.snapshot.has_references or len(index) > GRAPHED:
-        return [None] * len(hits)
+        return [None] * len(places)
     counts = index.snapshot.citations.graph.cited_counts
-    return [int(counts[answer.ranking.rows[hit.rank - 1]]) for hit in hits]
+    return [int(counts[answer.ranking.rows[place]]) for place in places]
 
 
 def _retracted(index: Index, papers: Sequence[Paper]) -> list[bool]:
