@@ -29,6 +29,10 @@ SEA: list[dict[str, Any]] = [
     {"id": "bare", "title": "Warmup of the sea", "abstract": "The sea warms up.", "year": 2010},
 ]
 TEXTS = {"deep": TRAINING, "harbours": HARBOURS}
+CLAIM = "It has been shown that ten thousand steps of warmup raise the learning rate"
+COUNTED = "It has been reported that harbours of the north are counted"
+"""Sentences of a draft that a passage of the first paper, and the abstract of the second, support."""
+CITABLE = [{**SEA[0], "abstract": "Ten thousand steps of warmup raise the learning rate of networks."}, *SEA[1:]]
 
 
 def build(path: Path, rows: list[dict[str, Any]], texts: dict[str, str]) -> Path:

@@ -10,10 +10,8 @@ import sciretrieve as sr
 from sciretrieve.service.assistants.paging import UNITS, units_of
 from sciretrieve.service.assistants.server import Server
 from tests.service.assistants.library import call, error, found, pages, server, text
-from tests.service.full_texts import SEA, TEXTS, WARMUP, build
+from tests.service.full_texts import CITABLE, CLAIM, COUNTED, TEXTS, WARMUP, build
 
-CLAIM = "It has been shown that ten thousand steps of warmup raise the learning rate"
-COUNTED = "It has been reported that harbours of the north are counted"
 WELLS: list[dict[str, Any]] = [
     {
         "id": "deep",
@@ -30,11 +28,7 @@ WELLS: list[dict[str, Any]] = [
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("cited")
-    build(
-        path / "sea",
-        [{**SEA[0], "abstract": "Ten thousand steps of warmup raise the learning rate of networks."}, *SEA[1:]],
-        {"deep": TEXTS["deep"]},
-    )
+    build(path / "sea", CITABLE, {"deep": TEXTS["deep"]})
     sr.build(WELLS, path / "wells", encoder=None, progress=False).close()
     return path
 

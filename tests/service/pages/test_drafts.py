@@ -2,25 +2,21 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
 import sciretrieve as sr
-from tests.service.full_texts import SEA, TEXTS, WARMUP, build
+from tests.service.full_texts import CITABLE, CLAIM, COUNTED, TEXTS, WARMUP, build
 from tests.service.pages.pages_read import Element, read
 from tests.service.served import client_of
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml"}
-CLAIM = "It has been shown that ten thousand steps of warmup raise the learning rate"
-COUNTED = "It has been reported that harbours of the north are counted"
-PAPERS: list[dict[str, Any]] = [{**SEA[0], "abstract": "Ten thousand steps of warmup raise the learning rate of networks."}, *SEA[1:]]
 
 
 @pytest.fixture(scope="module")
 def sea(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("drafts") / "sea", PAPERS, {"deep": TEXTS["deep"]})
+    return build(tmp_path_factory.mktemp("drafts") / "sea", CITABLE, {"deep": TEXTS["deep"]})
 
 
 @pytest.fixture(scope="module")
