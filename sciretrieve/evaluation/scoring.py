@@ -147,7 +147,8 @@ def run_task(
             if protocol.skips and not len(ids):
                 continue  # the authors' run lacks such queries
             run[query] = row = _row(query, ids, scores, protocol, result)
-            answered_queries |= {query} if row else set()
+            if row:
+                answered_queries.add(query)
             write(query, row)
         result.ties += measures.ties(run)
         for query, values in evaluator.per_query(run).items():
@@ -164,7 +165,7 @@ def run_task(
         for query in task.qrels:
             result.per_query.setdefault(query, dict(unanswered))
     result.unanswered = frozenset(task.qrels.keys() - answered_queries)
-    result.judged_share = float(np.mean(judged_shares)) if judged_shares else 0.0
+    result.judged_share = float(np.mean(judged_shares))
     return result
 
 

@@ -18,7 +18,7 @@ from sciretrieve.evaluation import evaluate, find_benchmark
 from sciretrieve.evaluation.benchmark_reading import read
 from sciretrieve.evaluation.readers.irds import paper_of
 from tests.command_line import sciretrieve
-from tests.evaluation.made_up_benchmarks import qrels_table, write_lines, write_text
+from tests.evaluation.made_up_benchmarks import write_beir, write_text
 
 WORDS = ("apple", "bridge", "copper", "desert", "engine", "forest")
 GRADES = {f"q{at}": {f"d{at}": 2, f"d{(at + 1) % len(WORDS)}": 1} for at in range(len(WORDS))}
@@ -44,10 +44,8 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 def mine(tmp_path: Path, registry: dict[str, Any]) -> Path:
     """`made-up`, a corpus, with its parts `test` and `train`, and beside it the same as a BEIR directory."""
     folder = tmp_path / "data"
-    rows = [{"_id": f"d{at}", "title": word, "text": f"{word} {WORDS[at - 1]}"} for at, word in enumerate(WORDS)]
-    write_lines(folder / "corpus.jsonl", rows)
-    write_lines(folder / "queries.jsonl", ({"_id": f"q{at}", "text": f"{word} {WORDS[at - 3]}"} for at, word in enumerate(WORDS)))
-    write_text(folder / "qrels/test.tsv", qrels_table(GRADES))
+    papers = ({"id": f"d{at}", "title": word, "abstract": f"{word} {WORDS[at - 1]}"} for at, word in enumerate(WORDS))
+    write_beir(folder, papers, {f"q{at}": f"{word} {WORDS[at - 3]}" for at, word in enumerate(WORDS)}, GRADES)
     write_text(folder / "test.qrels", "".join(f"{query} 0 {id} {grade}\n" for query, row in GRADES.items() for id, grade in row.items()))
     docs = JsonlDocs(LocalDownload(folder / "corpus.jsonl"), TitledDoc, {"doc_id": "_id", "text": "text", "title": "title"})
     queries = JsonlQueries(LocalDownload(folder / "queries.jsonl"), GenericQuery, {"query_id": "_id", "text": "text"})

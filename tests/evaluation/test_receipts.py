@@ -11,7 +11,7 @@ import pytest
 
 from sciretrieve.base.errors import InvalidRequest, NotFound
 from sciretrieve.evaluation import evaluate, receipts, replay
-from tests.evaluation.made_up_benchmarks import qrels_table, write_lines, write_text
+from tests.evaluation.made_up_benchmarks import write_beir
 
 WORDS = ("apple", "bridge", "copper", "desert", "engine", "forest")
 
@@ -19,11 +19,9 @@ WORDS = ("apple", "bridge", "copper", "desert", "engine", "forest")
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a BEIR directory, in which one is."""
-    folder = tmp_path / "project" / "data"
-    rows = [{"_id": f"d{at}", "title": word, "text": f"{word} {WORDS[at - 1]}"} for at, word in enumerate(WORDS)]
-    write_lines(folder / "corpus.jsonl", rows)
-    write_lines(folder / "queries.jsonl", ({"_id": f"q{at}", "text": word} for at, word in enumerate(WORDS)))
-    write_text(folder / "qrels" / "test.tsv", qrels_table({f"q{at}": {f"d{at}": 1} for at in range(len(WORDS))}))
+    papers = ({"id": f"d{at}", "title": word, "abstract": f"{word} {WORDS[at - 1]}"} for at, word in enumerate(WORDS))
+    queries = {f"q{at}": word for at, word in enumerate(WORDS)}
+    write_beir(tmp_path / "project" / "data", papers, queries, {f"q{at}": {f"d{at}": 1} for at in range(len(WORDS))})
     monkeypatch.chdir(tmp_path / "project")
     return tmp_path / "project"
 
