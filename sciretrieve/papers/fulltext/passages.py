@@ -44,10 +44,9 @@ def passages(document: Document, words: int = 150, overlap: int = 0) -> list[Exc
 def _ranges(document: Document, section: Section, words: int, overlap: int) -> list[tuple[int, int]]:
     """The ranges of a section's passages. In a document, captions and notes follow the text of their section."""
     text, aside = _sentences(document, section, ("text",), words), _sentences(document, section, ASIDE, words)
-    ranges = list(_cut(text, words, overlap))
-    if not ranges or sum(count for _, _, count in aside) >= FEW * words:
-        return [*ranges, *_cut(aside, words, overlap)]
-    return [*ranges[:-1], (ranges[-1][0], aside[-1][1])] if aside else ranges
+    if not text or sum(count for _, _, count in aside) >= FEW * words:
+        return [*_cut(text, words, overlap), *_cut(aside, words, overlap)]
+    return [*_cut([*text, *aside], words, overlap)]
 
 
 def _sentences(document: Document, section: Section, kinds: Sequence[str], words: int) -> list[Range]:
