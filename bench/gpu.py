@@ -36,6 +36,7 @@ from sciretrieve.demo import CORPUS
 from sciretrieve.encoders import load_encoder
 from sciretrieve.matching.dense import ann, full_corpus
 from sciretrieve.matching.dense.faiss_library import load_faiss
+from sciretrieve.progress import Silent
 from sciretrieve.training import train
 
 DIM, K = 768, 100
@@ -151,7 +152,7 @@ def training(papers: list[Paper], steps: int, batch: int, device: str, folder: P
     return row(f"training an adapter, a step of {batch}", batch, "triplets", seconds, "", "")
 
 
-class Clock:
+class Clock(Silent):
     """When each step of a training was done."""
 
     def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:  # noqa: ARG002 # as a progress is called
@@ -161,10 +162,6 @@ class Clock:
     def advance(self, papers: int) -> None:  # noqa: ARG002
         """A step is done."""
         self.steps.append(time.perf_counter())
-
-    def note(self, text: str) -> None:
-        """Print."""
-        print(text, flush=True)
 
 
 def faiss_indexes(count: int, folder: Path) -> Iterator[dict[str, Any]]:
@@ -193,29 +190,23 @@ def faiss_indexes(count: int, folder: Path) -> Iterator[dict[str, Any]]:
     for place in places:
         here = index if place == "CPU" else faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), 0, index)
         here.nprobe = index.nprobe
-        for name, size in (("one by one", 1), ("at once", len(queries))):
-            here.search(queries[:size], 100)
-            asked_for = queries[: 200 if size == 1 else len(queries)]
-            seconds = timed(partial(in_pieces, partial(here.search, k=100), asked_for, size), "cpu")
-            proposed = zip(queries, here.search(queries, 100)[1], strict=True)
-            answers[place] = [np.sort(rows)[np.argsort(-(vectors[np.sort(rows)] @ query))[:10]].tolist() for query, rows in proposed]
-            equal = np.mean([ours == theirs for ours, theirs in zip(answers[place], answers["CPU"], strict=True)])
-            yield row(
-                f"FAISS, the same IVF searched {name} on the {place}",
-                len(asked_for),
-                "queries",
-                seconds,
-                "",
-                f"{equal:.2%} of answers equal",
-            )
+        proposed = zip(queries, here.search(queries, 100)[1], strict=True)
+        answers[place] = [np.sort(rows)[np.argsort(-(vectors[np.sort(rows)] @ query))[:10]].tolist() for query, rows in proposed]
+        equal = np.mean([ours == theirs for ours, theirs in zip(answers[place], answers["CPU"], strict=True)])
+        for how, asked_for, seconds in paces(partial(here.search, k=100), queries, "cpu"):
+            work = f"FAISS, the same IVF searched {how} on the {place}"
+            yield row(work, asked_for, "queries", seconds, "", f"{equal:.2%} of answers equal")
     if "GPU" in places:
         yield from exact_on_gpu(np.concatenate([vectors] * 10), queries)
 
 
-def in_pieces(search: Callable[[Any], Any], queries: Any, size: int) -> None:
-    """Search so many queries at a time."""
-    for start in range(0, len(queries), size):
-        search(queries[start : start + size])
+def paces(search: Callable[[Any], Any], queries: Any, device: str) -> Iterator[tuple[str, int, float]]:
+    """How many queries took how long: some one by one, and all at once, each after a search that warms up."""
+    few = queries[:200]
+    search(queries[:1])
+    yield "one by one", len(few), timed(lambda: [search(query[None]) for query in few], device)
+    search(queries)
+    yield "at once", len(queries), timed(lambda: search(queries), device)
 
 
 def exact_on_gpu(vectors: Any, queries: Any) -> Iterator[dict[str, Any]]:
@@ -226,19 +217,9 @@ def exact_on_gpu(vectors: Any, queries: Any) -> Iterator[dict[str, Any]]:
     flat.add(vectors)
     ways: dict[str, Callable[[Any], Any]] = {"torch": partial(ours.greatest, k=100, metric="ip"), "FAISS": partial(flat.search, k=100)}
     for name, search in ways.items():
-        for how, size in (("one by one", 1), ("at once", len(queries))):
-            search(queries[:size])
-            asked = queries[: 200 if size == 1 else len(queries)]
-            seconds = timed(partial(in_pieces, search, asked, size), "cuda")
-            share = len(asked) / size * vectors.nbytes / seconds / 1e12
-            yield row(
-                f"exact, {len(vectors):,} vectors, {how}, by {name}",
-                len(asked),
-                "queries",
-                seconds,
-                "",
-                f"{share:.2f} TB/s" if size == 1 else "",
-            )
+        for how, asked, seconds in paces(search, queries, "cuda"):
+            read = f"{asked * vectors.nbytes / seconds / 1e12:.2f} TB/s" if how == "one by one" else ""
+            yield row(f"exact, {len(vectors):,} vectors, {how}, by {name}", asked, "queries", seconds, "", read)
 
 
 if __name__ == "__main__":

@@ -52,7 +52,8 @@ def main() -> None:
         folder = Path(scratch)
         index = sr.open(chosen.index) if chosen.index else sr.build(chosen.corpus, folder / "index", encoder=None, limit=chosen.papers)
         papers = index.papers_at(np.arange(0, len(index), max(len(index) // chosen.queries, 1)))
-        texts, analyzer = queries_of(papers, Analyzer(), chosen.queries), Analyzer()
+        analyzer = Analyzer()
+        texts = queries_of(papers, analyzer, chosen.queries)
         queries = {kind: list(map(analyzer.terms, asked)) for kind, asked in texts.items()}
         sides = Sides(folder, index, texts, queries, chosen.threads)
         first = sides.first_calls()
@@ -104,9 +105,8 @@ class Sides:
                 file.writelines(f"{text}\n" for text in batch.to_pylist())
         # one copy of each word, or a million papers take ten gigabytes
         terms = [list(map(sys.intern, line.split())) for line in (folder / "papers.txt").open(encoding="utf-8")]
-        built = bm25s.BM25(k1=self.ours.parameters.k1, b=self.ours.parameters.b, method="lucene", backend="numba")
-        built.index(terms, show_progress=False)
-        self.bm25s = built
+        self.bm25s = bm25s.BM25(k1=self.ours.parameters.k1, b=self.ours.parameters.b, method="lucene", backend="numba")
+        self.bm25s.index(terms, show_progress=False)
         self.okapi = BM25Okapi(terms) if len(terms) <= OKAPI_PAPERS else None
         del terms
         weighted = {kind: [weigh_terms(query) for query in asked] for kind, asked in queries.items()}
