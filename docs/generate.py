@@ -280,6 +280,7 @@ if TYPE_CHECKING:
     from . import Bm25Parameters
 '''
 ELSEWHERE = ("Any", "Mapping", "Path", "Sequence")
+"""Names in types that options.keywords does not import from `choices`."""
 OBJECTS = {"index": "IndexPlace | None", "encoder": "AnyEncoder | None"}
 """Fields of evaluations that are more in Python: a request names an index and an encoder that are given as objects."""
 
@@ -298,13 +299,8 @@ def keywords() -> str:
             hint = aliases.get(hint.id, hint) if isinstance(hint, ast.Name) else hint
             if isinstance(hint, ast.Subscript) and isinstance(hint.slice, ast.Tuple) and ast.unparse(hint.value) == "Annotated":
                 hint = hint.slice.elts[0]
-            text = OBJECTS.get(field.name, "") if kind is EvaluationOptions else ""
-            text = text or ast.unparse(hint)
-            used |= {
-                name
-                for name in re.findall(r"[A-Z]\w+", text)
-                if hasattr(choices_module, name) and name not in ("Any", "Mapping", "Path", "Sequence")
-            }
+            text = (OBJECTS if kind is EvaluationOptions else {}).get(field.name) or ast.unparse(hint)
+            used |= {name for name in re.findall(r"[A-Z]\w+", text) if hasattr(choices_module, name) and name not in ELSEWHERE}
             lines.append(f"    {field.name}: {text}")
         parts.append("\n".join(lines))
     return "\n\n\n".join([KEYWORDS.format(choices=",\n    ".join(sorted(used))).rstrip(), *parts]) + "\n"

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.base.errors import MissingExtra
 from sciretrieve.base.waiting import awaited, raise_if_abandoned
 
 
@@ -105,7 +104,7 @@ def test_tables_say_the_same(index: sr.Index, monkeypatch: pytest.MonkeyPatch) -
         for name in ("polars", "pandas"):
             with monkeypatch.context() as patch:
                 patch.setitem(sys.modules, name, None)
-                with pytest.raises(MissingExtra, match=f"pip install {name}"):
+                with pytest.raises(sr.MissingExtra, match=f"pip install {name}"):
                     getattr(value, f"to_{name}")()
 
 
