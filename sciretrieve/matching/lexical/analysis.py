@@ -20,12 +20,10 @@ from ...base.once import once
 from ...papers.folding import fold
 from . import greek, single_characters
 from .american import american
-from .words import JOINT, STOPWORDS, WORD, spaced
+from .words import JOINT, STOPWORDS, WORD, remembering, spaced
 
 WORDS_REMEMBERED = 65_536
 """Words whose terms are cached. Papers used as queries repeat words."""
-TEXTS_REMEMBERED, LONGEST_REMEMBERED = 256, 5_000
-"""Texts whose words are cached, since a query is read for several purposes, and their most characters."""
 NEWEST = 4
 FORMS = (NEWEST, 3, 2)
 """Forms of analysis that existing indexes have."""
@@ -88,13 +86,10 @@ class Analyzer:
             return fold(text, marks=False)
         return greek.together(fold(text) if text.isascii() else spaced(fold(greek.separated(text))))
 
-    def words(self, text: str) -> Sequence[str]:
-        """Words of `text` in order, a compound after its parts, with stop words and without stemming."""
-        return self._words(text) if len(text) <= LONGEST_REMEMBERED else [*self.cut(self.fold(text))]
-
     @once
-    def _words(self) -> Callable[[str], Sequence[str]]:
-        return lru_cache(TEXTS_REMEMBERED)(lambda text: tuple(self.cut(self.fold(text))))
+    def words(self) -> Callable[[str], Sequence[str]]:
+        """A function from a text to its words in order, a compound after its parts, with stop words and without stemming."""
+        return remembering(lambda text: tuple(self.cut(self.fold(text))))
 
     def cut(self, plain: str) -> Iterator[str]:
         """Words of a folded text. A compound with a Greek letter also gives the name before the letter, and the name with the letter:
@@ -183,14 +178,8 @@ class Analyzer:
 
         return lru_cache(WORDS_REMEMBERED)(spelling)
 
-    def compounds(self, text: str) -> Sequence[str]:
-        """Words and compounds of a typed text."""
-        return self._compounds(text)
-
     @once
-    def _compounds(self) -> Callable[[str], Sequence[str]]:
-        def read(text: str) -> Sequence[str]:
-            plain = self.fold(text)
-            return tuple(WORD.findall(plain if self.form < 4 else greek.respelled(plain)))
-
-        return lru_cache(TEXTS_REMEMBERED)(read)
+    def compounds(self) -> Callable[[str], Sequence[str]]:
+        """A function from a typed text to its words and compounds."""
+        respelled = (lambda plain: plain) if self.form < 4 else greek.respelled
+        return remembering(lambda text: tuple(WORD.findall(respelled(self.fold(text)))))

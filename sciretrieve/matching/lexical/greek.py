@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from ...papers.folding import fold
 from .single_characters import word_before
-from .words import STOPWORDS
+from .words import STOPWORDS, remembering
 
 LETTERS = (
     *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu"),
@@ -23,8 +23,7 @@ TABLE = {
     **{"il-1": "ab", "pgc-1": "ab", "hif-1": "a", "hif-2": "a", "gsk-3": "ab", "mip-1": "ab", "sdf-1": "ab"},
 }
 """Names whose Greek letters are often written as Latin ones, as in gene symbols (HGNC): IFNG, IL1B."""
-WORDS_REMEMBERED, TEXTS_REMEMBERED, LONGEST_REMEMBERED = 65_536, 256, 5_000
-"""Words and texts whose spelling is cached, since a query is read for several purposes, and a text's most characters."""
+WORDS_REMEMBERED = 65_536
 NOTHING = {"", *STOPWORDS}
 
 _ANY = "|".join(sorted(LETTERS, key=len, reverse=True))
@@ -108,16 +107,10 @@ def parts_apart(text: str) -> set[str]:
     return {part for match in _APART.finditer(fold(separated(text))) for part in re.split("[ -]", match[0])}
 
 
+@remembering
 def respelled(plain: str) -> str:
     """A folded query with names with Greek letters in the spelling used for comparison: il1-beta becomes il-1-beta."""
-    return _remembered(plain) if len(plain) <= LONGEST_REMEMBERED else _respelled(plain)
-
-
-def _respelled(plain: str) -> str:
     return _COMPOUND.sub(lambda match: _in_one_spelling(match[0]), _bind(plain))
-
-
-_remembered = lru_cache(TEXTS_REMEMBERED)(_respelled)
 
 
 @lru_cache(WORDS_REMEMBERED)

@@ -1,9 +1,11 @@
-"""Word patterns for folded text, and stop words."""
+"""Word patterns for folded text, stop words, and a cache of what texts are read as."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import TypeVar
 
 from ...base.characters import INVISIBLE, JOINERS
 
@@ -22,6 +24,16 @@ _STOP = """
 a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was will with
 """
 STOPWORDS = frozenset(_STOP.split())
+
+TEXTS_REMEMBERED, LONGEST_REMEMBERED = 256, 5_000
+"""Texts whose reading is cached, since a query is read for several purposes, and their most characters."""
+Reading = TypeVar("Reading")
+
+
+def remembering(read: Callable[[str], Reading]) -> Callable[[str], Reading]:
+    """A function that reads texts, with what it last read cached."""
+    remembered = lru_cache(TEXTS_REMEMBERED)(read)
+    return lambda text: remembered(text) if len(text) <= LONGEST_REMEMBERED else read(text)
 
 
 _UNSPACED = (
