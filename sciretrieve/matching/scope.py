@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ from ..base.once import once
 from ..base.types import Mask, Rows
 
 NO_ROWS: Rows = np.empty(0, np.int64)
+Row = TypeVar("Row", bound=np.integer)
 
 
 def union(rows: Rows, others: Rows) -> Rows:
@@ -75,6 +77,10 @@ class Scope:
     def has(self, rows: Rows) -> Mask:
         """Which of the given rows may answer, (n,)."""
         return np.ones(len(rows), bool) if self.mask is None else self.mask[rows]
+
+    def kept(self, rows: npt.NDArray[Row]) -> npt.NDArray[Row]:
+        """Those of the given rows that may answer."""
+        return rows if self.mask is None else rows[self.mask[rows]]
 
     def part(self, first: int, count: int) -> Scope:
         """The scope of `count` rows from row `first`: of one shard."""

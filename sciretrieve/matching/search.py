@@ -26,6 +26,7 @@ from .late import QueryTokens, matches
 from .lexical import Bm25
 from .lexical.bm25 import FieldTerms
 from .lexical.lexical_shard import Weights
+from .lexical.scoring import Best
 from .lexical.spelling import Correction
 from .scope import NO_ROWS, Scope, are_among, union
 
@@ -141,7 +142,7 @@ class Probe:
     @property
     def named_rows(self) -> Rows:
         """Rows of the named papers that may answer, ascending."""
-        return self.named.rows[self.scope.has(self.named.rows)] if len(self.named.rows) else NO_ROWS
+        return self.scope.kept(self.named.rows)
 
     @property
     def all_terms(self) -> Mapping[str, float]:
@@ -289,15 +290,15 @@ class Searcher:
                 rankings[place] = first.followed_by(deeper) if len(deeper) else first
         return rankings
 
-    def bests(self, probes: Sequence[Probe], k: int, others: Sequence[Rows]) -> Iterable[tuple[Rows, Weights, Weights]]:
+    def bests(self, probes: Sequence[Probe], k: int, others: Sequence[Rows]) -> Iterable[Best]:
         """Best papers by words for each probe of a batch that shares a scope; see `Bm25.best`."""
         assert self.bm25 is not None
         return self.bm25.bests([probe.all_terms for probe in probes], k, probes[0].scope, others)
 
-    def _bests_with_bonus(self, probes: Sequence[Probe], k: int, others: Sequence[Rows]) -> Iterator[tuple[Rows, Weights, Weights]]:
+    def _bests_with_bonus(self, probes: Sequence[Probe], k: int, others: Sequence[Rows]) -> Iterator[Best]:
         """`bests` with bonuses for preferred phrases. Rows with a phrase are scored in addition."""
         liked = [reduce(union, (one.rows for one in probe.liked), NO_ROWS) for probe in probes]
-        liked = [rows[probe.scope.has(rows)] if len(rows) else rows for probe, rows in zip(probes, liked, strict=True)]
+        liked = [probe.scope.kept(rows) for probe, rows in zip(probes, liked, strict=True)]
         asked = [union(rows, other_rows) if len(rows) else other_rows for rows, other_rows in zip(liked, others, strict=True)]
         for probe, rows, own, other_rows, found in zip(probes, liked, others, asked, self.bests(probes, k, asked), strict=True):
             if not len(rows):
@@ -312,7 +313,7 @@ class Searcher:
                 best_scores = np.where(np.isin(best_rows, one.rows), best_scores + np.float32(one.weight), best_scores)
                 own_scores = np.where(np.isin(own, one.rows), own_scores + np.float32(one.weight), own_scores)
             best = topk.best(best_scores, k) if len(best_rows) > k else slice(None)
-            yield best_rows[best], best_scores[best], own_scores
+            yield Best(best_rows[best], best_scores[best], own_scores)
 
     def _bm25(self, probe: Probe, k: int, rows: Rows, row_scores: Weights, named_scores: Weights) -> Found:
         scores = row_scores.astype(np.float64)
@@ -340,7 +341,7 @@ class Searcher:
             full_text = self._full_text(batch[0])
             if full_text is not None:
                 owners = [self._with_words(full_text, probe) for probe in batch]
-                sample = full_text.sample[batch[0].scope.has(full_text.sample)]  # to be scored with the others
+                sample = batch[0].scope.kept(full_text.sample)  # to be scored with the others
                 others = [union(union(rows, own_rows), sample) for rows, own_rows in zip(others, owners, strict=True)]
             bests = self._bests_with_bonus(batch, depth, others)
             for place, (probe, near, best) in enumerate(zip(batch, nearest, bests, strict=True)):
@@ -418,7 +419,7 @@ class Searcher:
             owners: Rows = np.unique(full_text.owners[near])
         else:
             owners = self._with_words(full_text, probe)
-        sample = full_text.sample[probe.scope.has(full_text.sample)]
+        sample = probe.scope.kept(full_text.sample)
         rows, scores = self.proposals(mode, probe, depth, union(union(owners, probe.named_rows), sample))
         none = np.full(len(rows), -np.inf)
         alone = Candidates(probe, rows, scores if mode == "dense" else none, scores if mode == "bm25" else none)
@@ -476,7 +477,7 @@ class Searcher:
         order = np.argsort(rows)
         return rows[order], scores[order]
 
-    def _candidates(self, probe: Probe, nearest: RowScores, other_rows: Rows, best: tuple[Rows, Weights, Weights]) -> Candidates:
+    def _candidates(self, probe: Probe, nearest: RowScores, other_rows: Rows, best: Best) -> Candidates:
         """Score the union of both halves' proposals by both halves, so that no score is missing in the fusion."""
         assert self.bm25 is not None
         best_rows, best_scores, other_scores = best

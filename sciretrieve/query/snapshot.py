@@ -697,7 +697,7 @@ class Snapshot:
             kept.append(place)
             seen |= {int(rows[place]), *others.tolist()}
             members = [(ranking.indexes[place], ranking.ids[place]), *zip(ranking.also_in[place], ranking.also[place], strict=True)]
-            copies = np.concatenate([rows[place : place + 1], others[scope.has(others)]])
+            copies = np.concatenate([rows[place : place + 1], scope.kept(others)])
             rows[place] = self._fullest(copies)
             shown = self.names_at(rows[place : place + 1])[0], self.ids(rows[place : place + 1])[0]
             pairs = dict.fromkeys([*members, *zip(self.names_at(others), self.ids(others), strict=True)])

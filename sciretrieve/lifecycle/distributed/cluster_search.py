@@ -25,7 +25,7 @@ from ...matching.dense.vectors import NearestRequest, answered
 from ...matching.dense.vectors import search as search_vectors
 from ...matching.late import QueryTokens, TokenShard, matches
 from ...matching.lexical import Bm25
-from ...matching.lexical.lexical_shard import Weights
+from ...matching.lexical.scoring import Best
 from ...matching.scope import RowRange, Scope
 from ...matching.search import Probe, Searcher
 from ...options import Bm25Parameters
@@ -35,7 +35,6 @@ from .cluster import RayCluster, cause_of
 
 logger = logging.getLogger(__name__)
 
-Best: TypeAlias = tuple[Rows, Weights, Weights]
 Call: TypeAlias = tuple[str, tuple[Any, ...]]
 """Name of a method of `_ScoringProcess`, and its arguments."""
 
@@ -185,13 +184,13 @@ class NodeGroups:
             calls.append(("bests", (group, words)))
         answers = self._ask_groups(calls)
         for number, other_rows in enumerate(others):
-            rows = np.concatenate([given[number][0] for given in answers])
-            scores = np.concatenate([given[number][1] for given in answers])
+            rows = np.concatenate([given[number].rows for given in answers])
+            scores = np.concatenate([given[number].scores for given in answers])
             best_places = topk.best(scores, k) if len(rows) > k else slice(None)
             other_scores = np.full(len(other_rows), -np.inf, np.float32)
             for given, in_group in zip(answers, places, strict=True):
-                other_scores[in_group[number]] = given[number][2]
-            yield rows[best_places], scores[best_places], other_scores
+                other_scores[in_group[number]] = given[number].other_scores
+            yield Best(rows[best_places], scores[best_places], other_scores)
 
     def match(self, tokens: QueryTokens, rows: Rows) -> Scores:
         """Match of a query's token vectors with the papers at the given rows, see `matching.late.matches`."""

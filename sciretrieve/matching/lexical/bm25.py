@@ -18,11 +18,11 @@ from ...papers.folding import spellings
 from .. import topk
 from ..scope import NO_ROWS, RowRange, Scope, are_among, places_among
 from ..sharding import by_shard
-from .compiled import KERNEL, Best, bests
+from .compiled import KERNEL, bests
 from .corpus_statistics import Statistics
 from .fields import FIELDS, field_term, is_field_term
 from .lexical_shard import NUMBERS_REMEMBERED, LexicalShard, RememberedWeights, Weights, absent_weight, largest_weight, rarity_of
-from .scoring import LEAST_WEIGHT, Scoring, Term, rows_in_fields
+from .scoring import LEAST_WEIGHT, Best, Scoring, Term, rows_in_fields
 from .variants import RARITIES, Floats
 
 ONE_BY_ONE = 16
@@ -216,7 +216,7 @@ class Bm25:
                 if not len(rows):
                     break
                 rows = rows[shard.have(number, rows, column)]
-            parts.append((rows if shard.scope.mask is None else rows[shard.scope.mask[rows]]).astype(np.int64) + shard.first)
+            parts.append(shard.scope.kept(rows).astype(np.int64) + shard.first)
         return np.concatenate(parts)
 
     def _rows_with_words(self, words: Set[str], field: str) -> Rows:
@@ -230,7 +230,7 @@ class Bm25:
             rows = rarest
             for word_rows in others:
                 rows = rows[are_among(rows, word_rows)]
-            parts.append((rows if shard.scope.mask is None else rows[shard.scope.mask[rows]]).astype(np.int64) + shard.first)
+            parts.append(shard.scope.kept(rows).astype(np.int64) + shard.first)
         return np.concatenate(parts)
 
     def weights(self, terms: Mapping[str, float], row: int) -> dict[str, float]:
@@ -269,7 +269,7 @@ def _best(parts: Sequence[tuple[LexicalShard, Scope]], scoring: Scoring, k: int,
             rows, scores = rows[best_places], scores[best_places]
         if len(rows) >= k:
             edge = float(scores.min(initial=np.inf))
-    return rows, scores, other_scores
+    return Best(rows, scores, other_scores)
 
 
 def _have(shard: LexicalShard, term: str, fields: FieldTerms, shard_rows: Rows) -> Mask:

@@ -16,7 +16,7 @@ from ...base.types import Rows
 from ...base.waiting import raise_if_abandoned
 from ..scope import Scope
 from .lexical_shard import LIST, LexicalShard, TermWeights, Weights
-from .scoring import Scoring, rows_in_fields
+from .scoring import Best, Scoring, rows_in_fields
 
 AFTER = 256
 """Queries of a process after which the kernel is loaded. Importing numba takes as long as some hundred searches."""
@@ -24,9 +24,6 @@ CHUNK = 16
 """Queries that a thread scores at a time."""
 WINDOW = 65_536
 """Papers that are scored at a time. Their scores fit a core's cache."""
-
-Best = tuple[Rows, Weights, Weights]
-"""Rows of the best papers with ties, their scores, and the scores of other rows; see `bm25.Bm25.best`."""
 
 
 class Kernel:
@@ -66,8 +63,8 @@ def bests(
     queries: Sequence[tuple[Scoring, Rows]],
     k: int,
 ) -> list[Best]:
-    """Answers to queries, whose scoring grows, with the rows of each that are also to be scored; in shards with the papers that may answer.
-    Queries are divided among threads."""
+    """Answers to queries whose scoring `grows`, each given with further rows to score, in shards with the papers that may answer. Threads
+    share the queries."""
     spans = [slice(start, start + CHUNK) for start in range(0, len(queries), CHUNK)]
 
     def scored(span: slice) -> list[Best]:
@@ -108,7 +105,7 @@ def _chunk(
             span = slice(bounds[place], bounds[place + 1])
             known.append((rows[span], scores[span]))
     own = np.split(other_scores, other_ends[1:-1])
-    return [(*_kept(parts, heap[0]), scores) for parts, heap, scores in zip(found, heaps, own, strict=True)]
+    return [Best(*_kept(parts, heap[0]), scores) for parts, heap, scores in zip(found, heaps, own, strict=True)]
 
 
 def _lists(shard: LexicalShard, scoring: Scoring) -> list[tuple[TermWeights, np.float32]]:

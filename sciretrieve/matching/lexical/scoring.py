@@ -28,7 +28,7 @@ GROUPS, LEAST_GROUPS = 16, 1024
 
 
 class Best(NamedTuple):
-    """A shard's papers that may be among the k best, and the scores of other papers: -inf without any of the terms."""
+    """Papers that may be among the k best, with their scores; and the scores of other papers: -inf without any of the terms."""
 
     rows: Rows
     scores: Weights
@@ -66,7 +66,6 @@ class Scoring:
         """
         # by greatest possible contribution, then by term
         self.terms, self.in_fields = sorted(terms, key=lambda term: (-term.most, term.term)), in_fields
-        # then a score is above 0 exactly if the paper has a term, and no term lowers it
         weights = [*(term.most for term in terms), *map(float, in_fields.values())]
         self.grows = is_plain and min(weights, default=1.0) > LEAST_WEIGHT
         self._papers = papers

@@ -85,7 +85,7 @@ class Reader:
             return NO_ROWS
         allowed = full_text.scope(self.snapshot.narrower.passing(filter))
         rows: Rows = reader.matching(text, None)[1].places
-        return rows[allowed.has(rows)]
+        return allowed.kept(rows)
 
     def mode_of_papers(self, mode: Mode, papers: int) -> Mode:
         """The mode in which papers can stand in for a query if `mode` is wanted, as `mode_of`. `papers` is the number of papers outside the
