@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Any
@@ -64,7 +64,7 @@ class Narrower:
         met = self._meet(demand, Scope(among.rows, among.mask).with_rows(unsure))
         if met is None or not len(unsure):
             return met
-        return Scope(among.rows, among.flags & met.flags, union(unsure[met.has(unsure)], met.undecided))
+        return Scope(among.rows, among.flags & met.flags, union(met.kept(unsure), met.undecided))
 
     def with_terms(self, text: str, among: Scope) -> Scope | None:
         """Papers in a scope that contain every word of a text that is a term of the index. None without BM25, and if no word is a term, as
@@ -79,17 +79,13 @@ class Narrower:
         if (bm25 := self.index.bm25) is None or self.index.fulltext is not None:
             met = self.with_terms(text, among)
             return None if met is None else len(met)
-        words = self.index.analyzer.spellings(text)
-        if not words:
-            return None
-        certain = set().union(*(ways[0] for ways in words if len(ways) == 1))
-        rows = bm25.rows_with(certain) if certain else None
-        for ways in (ways for ways in words if len(ways) > 1):
+        rows: Rows | None = None
+        for ways in _looked_up(self.index.analyzer.spellings(text)):
             if rows is not None and not len(rows):
                 break
-            with_way = reduce(union, (bm25.rows_with(terms) for terms in ways))
+            with_way = reduce(union, map(bm25.rows_with, ways))
             rows = with_way if rows is None else rows[are_among(rows, with_way)]
-        return 0 if rows is None else len(rows) if among.mask is None else int(np.count_nonzero(among.mask[rows]))
+        return None if rows is None else int(np.count_nonzero(among.has(rows)))
 
     def _meet(self, demand: Expression, among: Scope) -> Scope | None:
         """Papers in a scope that meet a demand. None for stop words alone, which are not indexed, so that such a demand is void."""
@@ -115,7 +111,7 @@ class Narrower:
         are_numbers = filters.names_numbers(demand.text) and self._is_of_numbers(demand.column)
         wanted = filters.TypedCondition(demand.column, demand.text, are_numbers)
         passes, undecided = self.judge(Combination("NOT", (wanted,)) if demand.absent else wanted)
-        return among.passing(passes, undecided[among.has(undecided)])
+        return among.passing(passes, among.kept(undecided))
 
     def _meet_combination(self, combination: Combination[Leaf], among: Scope) -> Scope | None:
         """Papers that meet a combination. Each part is checked only for papers that it can still decide, and parts that read texts come
@@ -297,14 +293,9 @@ class Narrower:
         return among
 
     def _with_spellings(self, words: Sequence[Sequence[set[str]]], among: Scope) -> Scope:
-        """Papers in a scope that contain each word in at least one of its spellings. Words with a single spelling are looked up together,
-        rarest first."""
-        certain = set().union(*(ways[0] for ways in words if len(ways) == 1))
-        if certain:
-            among = self._with_any_way([certain], among)
-        for ways in words:
-            if len(ways) > 1:
-                among = self._with_any_way(ways, among)
+        """Papers in a scope that contain each word in at least one of its spellings."""
+        for ways in _looked_up(words):
+            among = self._with_any_way(ways, among)
         return among
 
     def _without_terms(self, text: str) -> list[Sought]:
@@ -336,7 +327,7 @@ class Narrower:
             rows = np.unique(np.concatenate([_rows_named(bm25, column, words) for words in typed]))
             if column == "venue" or all(len(words) == 1 and not is_initial(words[0]) for words in typed):
                 return among.among(rows)
-            rows = rows[among.has(rows)]
+            rows = among.kept(rows)
         parts = [np.empty(0, np.int64)]
         for shard, _, shard_rows in by_shard(rows, self.index.shards):
             for paper_rows, table in shard.read_at(shard_rows, [column]):
@@ -360,8 +351,7 @@ class Narrower:
                 return among.among(self._with_phrase(looked_for, columns, key))
         rows = among.places
         if bm25 is not None and terms:
-            rows = bm25.rows_with(terms, None if len(columns) > 1 else columns[0])
-            rows = rows[among.has(rows)]
+            rows = among.kept(bm25.rows_with(terms, None if len(columns) > 1 else columns[0]))
         return among.among(self._rows_having(looked_for, columns, rows))
 
     def _with_phrase(self, phrase: Phrase, columns: Sequence[str], key: tuple[str, ...]) -> Rows:
@@ -390,6 +380,13 @@ class Narrower:
         for shard, _, shard_rows in by_shard(rows, self.index.shards):
             for paper_rows, table in shard.read_at(shard_rows, columns):
                 yield paper_rows + shard.first, table
+
+
+def _looked_up(words: Sequence[Sequence[set[str]]]) -> Iterator[Sequence[set[str]]]:
+    """Alternative sets of terms, one for each lookup of words with their spellings. Words with a single spelling are looked up together."""
+    if certain := set().union(*(ways[0] for ways in words if len(ways) == 1)):
+        yield [certain]
+    yield from (ways for ways in words if len(ways) > 1)
 
 
 def _rows_named(bm25: Bm25, column: str, words: Sequence[str]) -> Rows:
