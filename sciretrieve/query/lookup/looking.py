@@ -107,7 +107,7 @@ class TypedTerms:
         """Terms of the words, with compounds split into parts."""
         return frozenset(term for word in self._words if (term := self.analyzer.term(word)) is not None)
 
-    @once
+    @property
     def most_joined(self) -> int:
         """Most terms that are `joined`."""
         return min(len(self._words) * (len(self._words) - 1) // 2, LONGEST_COMPOUND * len(self._words))
@@ -165,7 +165,7 @@ class Lookup:
         """Papers that a text identifies, or whose title it is. Used where a text has to name a paper."""
         match = self.identified(text)
         look = None if len(match) else self._look(text, self.index.scope)
-        return match if look is None else look.match([(TITLE, lambda look: look.titled(self._titles([look.as_title])))])
+        return match if look is None else look.match([(TITLE, lambda look: look.titled(self._papers([look.as_title])))])
 
     def meant(self, text: str, scope: Scope) -> Match:
         """Papers of a scope that a typed text means: by title or its beginning, also misspelt; by a reference; by a piece of the abstract;
@@ -182,15 +182,13 @@ class Lookup:
         return matches
 
     def _batch_meant(self, looks: Sequence[_Look | None]) -> list[Match]:
-        titles = self._titles([look.as_title for look in looks if look is not None])
+        titles = self._papers(look.as_title for look in looks if look is not None)
         by_title = [(TITLE, lambda look: look.titled(titles)), *BY_TITLE]
         matches = [NO_MATCH if look is None else look.match(by_title) for look in looks]
         rest = {place: look for place, look in enumerate(looks) if look is not None and not len(matches[place])}
-        texts = self._texts([look.near for look in rest.values()])
-        for place, look in rest.items():
-            rows = look.quoted(texts)
-            matches[place] = Match(TEXT, np.array(sorted(rows), np.int64)) if rows else look.match(BY_NAMES)
-        return matches
+        texts = self._papers((look.near for look in rest.values()), "abstract")
+        by_text = [(TEXT, lambda look: look.quoted(texts)), *BY_NAMES]
+        return [rest[place].match(by_text) if place in rest else match for place, match in enumerate(matches)]
 
     def by_names(self, text: str, scope: Scope) -> Rows:
         """Rows of a scope's papers by all of the authors that a text consists of, and of its year if it has one: "Tillmann and Ney 2000".
@@ -207,15 +205,9 @@ class Lookup:
         look = self._look(text, self.index.scope) if not len(rows) else None
         return (rows if look is None else np.array(look.alike(), np.int64))[:count]
 
-    def _titles(self, rows: Iterable[Rows]) -> dict[int, str]:
-        """Titles of papers, by row."""
-        distinct = np.unique(np.concatenate([NO_ROWS, *rows]))
-        return {row: paper.title for row, paper in papers_with(self.index.shards, distinct)}
-
-    def _texts(self, rows: Iterable[Rows]) -> dict[int, str]:
-        """Titles and abstracts of papers, by row."""
-        distinct = np.unique(np.concatenate([NO_ROWS, *rows]))
-        return {row: f"{paper.title} {paper.abstract}" for row, paper in papers_with(self.index.shards, distinct, "abstract")}
+    def _papers(self, rows: Iterable[Rows], *columns: str) -> dict[int, Paper]:
+        """Papers by row, as in `papers_with`."""
+        return dict(papers_with(self.index.shards, np.unique(np.concatenate([NO_ROWS, *rows])), *columns))
 
     def _look(self, text: str, scope: Scope) -> _Look | None:
         """Prepare a lookup by words. Returns None without BM25, and for a text that is too long."""
@@ -258,7 +250,10 @@ class _Look:
         count = len(self._terms.plain)
         if not count or len(self.typed.words) > LONGEST_TITLE:
             return NO_TITLES
-        return titles_sharing(self.bm25, self._terms.plain, lambda: self._terms.joined, count - misspelt, self.scope, most)
+        return self._sharing(self._terms.plain, count - misspelt, most)
+
+    def _sharing(self, plain: Iterable[str], least: int, most: int = LONGEST) -> Titles:
+        return titles_sharing(self.bm25, plain, lambda: self._terms.joined, least, self.scope, most)
 
     @once
     def _whole(self) -> Titles:
@@ -271,9 +266,9 @@ class _Look:
         rows = self._whole.rows[self._whole.others == 0]
         return rows if len(rows) <= MOST_WITH_TITLE else NO_ROWS
 
-    def titled(self, titles: Mapping[int, str]) -> list[int]:
-        """Papers whose title is the text. `titles` has those of the papers `as_title`, by row."""
-        return [row for row in self.as_title.tolist() if self.typed.is_title(titles[row])]
+    def titled(self, papers: Mapping[int, Paper]) -> list[int]:
+        """Papers whose title is the text. `papers` has those `as_title`, by row."""
+        return [row for row in self.as_title.tolist() if self.typed.is_title(papers[row].title)]
 
     def begun(self) -> list[int]:
         """Papers whose title begins with the text; none if there are many."""
@@ -300,7 +295,7 @@ class _Look:
         known = frozenset(self.bm25.known_terms(self._terms.plain))
         if not known or len(self.typed.words) > LONGEST_TITLE:
             return []
-        titles = titles_sharing(self.bm25, known, lambda: self._terms.joined, len(known) // 2 + 1, self.scope)
+        titles = self._sharing(known, len(known) // 2 + 1)
         # Shared terms decide first; the penalty for other terms stays below 1.
         nearest = self._first(titles.rows, titles.plain - np.minimum(titles.others, LONGEST) / LONGEST / 2, MOST_READ)
         shared = dict(zip(titles.rows.tolist(), titles.plain.tolist(), strict=True))
@@ -312,7 +307,7 @@ class _Look:
         """Papers that the text refers to, by the longest title in it."""
         if not LEAST_WORDS < len(self.typed.words) <= LONGEST_REFERENCE or not SIGN_OF_REFERENCE.search(self.typed.text):
             return []
-        titles = titles_sharing(self.bm25, self._terms.plain, lambda: self._terms.joined, 1, self.scope)
+        titles = self._sharing(self._terms.plain, 1)
         titles = titles.where((titles.others == 0) & (titles.sizes > 1))
         rows = np.sort(self._first(titles.rows, titles.sizes, MOST_READ))
         lengths = {
@@ -329,9 +324,9 @@ class _Look:
             return NO_ROWS
         return np.sort(self._first(*rows_with_most(self.bm25, self._terms.plain, RAREST, SHARED_TERMS, self.scope), MOST_READ))
 
-    def quoted(self, texts: Mapping[int, str]) -> list[int]:
-        """Papers whose title and abstract contain the text. `texts` has those of the papers `near` it, by row."""
-        shares = {row: self.typed.share(texts[row]) for row in self.near.tolist()}
+    def quoted(self, papers: Mapping[int, Paper]) -> list[int]:
+        """Papers whose title and abstract contain the text. `papers` has those `near` it, by row."""
+        shares = {row: self.typed.share(f"{papers[row].title} {papers[row].abstract}") for row in self.near.tolist()}
         return [row for row in shares if shares[row] == max(shares.values()) >= SHARED_RUNS]
 
     def by_authors(self) -> list[int]:
@@ -349,7 +344,7 @@ class _Look:
         rows = self.bm25.rows_with(names.words, "authors")
         if names.year is not None:
             rows = np.intersect1d(rows, self.bm25.rows_with([str(names.year)], "year"))
-        rows = rows[self.scope.has(rows)]
+        rows = self.scope.kept(rows)
         if len(rows) > MOST_BY_NAME:
             return []
         return [
@@ -374,7 +369,7 @@ class _Look:
             rows = np.intersect1d(self.bm25.rows_with([name], "authors"), self.bm25.rows_with(others, "title"))
             if years:
                 rows = np.intersect1d(rows, self.bm25.rows_with(years, "year"))
-            if len(rows := rows[self.scope.has(rows)]):
+            if len(rows := self.scope.kept(rows)):
                 return rows.tolist() if len(rows) <= MOST_ON_A_SUBJECT else []
         return []
 
@@ -414,9 +409,7 @@ def papers_with(shards: Sequence[Shard], rows: Rows, *columns: str) -> Iterator[
             yield from zip((paper_rows + shard.first).tolist(), papers_of(table), strict=True)
 
 
-def titles_sharing(
-    bm25: Bm25, plain: Iterable[str], joined: Callable[[], Iterable[str]], least: int, scope: Scope, most: int = LONGEST
-) -> Titles:
+def titles_sharing(bm25: Bm25, plain: Iterable[str], joined: Callable[[], Iterable[str]], least: int, scope: Scope, most: int) -> Titles:
     """Titles in a scope that contain at least `least` of some plain terms. There must be fewer than 256 terms, and `least` at least 1.
     Joined terms are counted in titles with up to `most` further terms, and only computed if there is one."""
     parts: list[tuple[Rows, Counts, Counts, Counts]] = []
