@@ -44,6 +44,8 @@ ARCHIVES = (
 """Those of arXiv before 2007, when a paper's number began with one."""
 OLD_ARXIV_IN_TEXT = re.compile(rf"(?<![\w/.-])((?:{ARCHIVES})(?:\.[a-z]{{2}})?/\d{{7}})(?:v\d+)?(?![\d/])", re.IGNORECASE)
 PMID_IN_TEXT = re.compile(r"(?:\bpmid:?\s*|pubmed\.ncbi\.nlm\.nih\.gov/|ncbi\.nlm\.nih\.gov/pubmed/)0*([1-9]\d{0,8})(?!\d)", re.IGNORECASE)
+HAS_DIGIT = re.compile(r"\d")
+"""What every identifier has, and few typed queries have."""
 AFTER_DOI = re.compile(r"(?:[?#&].*|/(?:e?pdf|full|fulltext|html?|abstract|meta|summary)|\.pdf|[)\].,;:'’*])$", re.IGNORECASE)
 """What a publisher's address, or a sentence, has after a DOI. It may as well be of the DOI."""
 PLAIN_DASHES = str.maketrans(dict.fromkeys(DASHES, "-"))
@@ -158,6 +160,8 @@ def mentioned(text: str) -> Iterator[tuple[str, str]]:
     >>> dict(mentioned("Proc. of X (https://doi.org/10.1000/ABC)."))
     {'doi': '10.1000/abc'}
     """
+    if not HAS_DIGIT.search(text):
+        return
     pairs = [("doi", value) for match in DOI_IN_TEXT.finditer(text) for value in _ends(unquote(match[0]))]
     matches = [match for pattern in (ARXIV_IN_TEXT, OLD_ARXIV_IN_TEXT) for match in pattern.finditer(text)]
     pairs += [("arxiv", value) for match in matches if (value := arxiv(match[1]))]

@@ -30,7 +30,6 @@ CITED = re.compile(r"\[?@([^\s\[\]{}@,;]+)\]?|\\\w*cite\w*\*?(?:\[[^\]]*\])*\{([
 KEY = re.compile(r"(?=.*(?:\d|[_:/+]|[a-z][A-Z]))[^\W\d_][\w:.+/'-]*")
 """A text that looks like a citation key and not like a word."""
 OPENALEX = re.compile(r"(?:https?://)?(?:api\.)?openalex\.org/(?:works/)?(W\d+)|(W\d{4,})", re.IGNORECASE)
-HAS_DIGIT = re.compile(r"\d")
 ADDRESS = re.compile(r"(https?)://(\S*?)/?")
 LEAST_ALIKE = 3
 """Characters that two ids must share to be similar."""
@@ -113,10 +112,10 @@ def _named(shards: Sequence[Shard], text: str, with_id: Callable[[str], Rows]) -
     if is_short:
         yield "id", with_id(text)
     mentioned: dict[str, list[str]] = {}
-    for column, value in identifiers.mentioned(text) if HAS_DIGIT.search(text) else ():
+    for column, value in identifiers.mentioned(text):
         mentioned.setdefault(column, []).append(value)
     readings = (identifiers.doi, identifiers.arxiv, identifiers.pmid, identifiers.pmcid)
-    is_one = any(read(text) for read in readings) and not identifiers.SEVERAL.search(text)
+    is_one = bool(mentioned) and any(read(text) for read in readings) and not identifiers.SEVERAL.search(text)
     for column, values in mentioned.items():
         with_ids = _together([with_id(value) for value in values])
         if is_one:  # one id needs no reading of the column
@@ -173,7 +172,7 @@ def rows_flagged(shards: Sequence[Shard], flags: Sequence[pa.BooleanArray | pa.C
     parts = [np.empty(0, np.int64)]
     for shard, flag in zip(shards, flags, strict=True):
         rows = numbers_of(pc.indices_nonzero(flag), np.uint64).astype(np.int64)
-        parts.append(rows[shard.scope.has(rows)] + shard.first)
+        parts.append(shard.scope.kept(rows) + shard.first)
     return np.concatenate(parts)
 
 
