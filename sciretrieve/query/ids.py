@@ -1,4 +1,4 @@
-"""The ids of an index's papers, as the keys of a mapping."""
+"""The ids of an index's papers: as the keys of a mapping, and as a list."""
 
 from __future__ import annotations
 
@@ -51,8 +51,7 @@ class IdsAt(Sequence[str]):
     @overload
     def __getitem__(self, place: slice) -> list[str]: ...
     def __getitem__(self, place: int | slice) -> str | list[str]:
-        rows = self._rows[place]
-        return self._snapshot.ids(rows) if isinstance(place, slice) else self._snapshot.ids(self._rows[[place]])[0]
+        return self._snapshot.ids(self._rows[place]) if isinstance(place, slice) else self._snapshot.ids(self._rows[[place]])[0]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self[:])

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...matching.scope import are_among
 from ...matching.search import Match
 from ...runs import Ranking
 
@@ -24,8 +25,7 @@ def named_first(ranking: Ranking, match: Match, k: int) -> Ranking:
         match: the named papers.
         k: number of papers to keep.
     """
-    rows = set(match.rows.tolist())  # a few; `numpy.isin` would take longer
-    is_named = np.fromiter((row in rows for row in ranking.rows.tolist()), bool, len(ranking))
+    is_named = are_among(ranking.rows, np.sort(match.rows))
     named, others = np.flatnonzero(is_named), np.flatnonzero(~is_named)
     scores = np.where(is_named, max(LEAST, float(ranking.scores.max(initial=LEAST))), ranking.scores)
     known = dict.fromkeys([ranking.ids[place] for place in named.tolist()], match.by)
