@@ -210,12 +210,7 @@ class Bm25:
             numbers = [number for term in distinct_terms if (number := shard.number(term)) is not None]
             if len(numbers) < len(distinct_terms):
                 continue
-            rarest, *others = sorted(numbers, key=lambda number: len(shard.rows_of(number)))
-            rows = shard.rows_within(rarest, column)
-            for number in others:  # the rarest term comes first, so the others only remove rows
-                if not len(rows):
-                    break
-                rows = rows[shard.have(number, rows, column)]
+            rows = shard.rows_with_all(sorted(numbers, key=lambda number: len(shard.rows_of(number))), column)
             parts.append(shard.scope.kept(rows).astype(np.int64) + shard.first)
         return np.concatenate(parts)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from threading import Lock
@@ -159,6 +159,15 @@ class LexicalShard:
         places = places_among(rows, term_rows)
         are_within: Mask = (term_rows[places] == rows) & self._are_within(number, column, places)
         return are_within
+
+    def rows_with_all(self, numbers: Sequence[int], column: str | None = None) -> npt.NDArray[np.int32]:
+        """Rows of the papers with all of some terms, of which the first is the rarest, as in `rows_within`."""
+        rows = self.rows_within(numbers[0], column)
+        for number in numbers[1:]:
+            if not len(rows):
+                break
+            rows = rows[self.have(number, rows, column)]
+        return rows
 
     @once
     def _mask(self) -> Callable[[int, str | None], Mask]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from math import ceil
 from typing import Any, TypeAlias
@@ -15,7 +14,7 @@ import numpy.typing as npt
 
 from ...base.characters import typed
 from ...base.once import once
-from ...base.types import Mask, Paper, Rows
+from ...base.types import Paper, Rows
 from ...files.schema import integers, papers_of
 from ...matching import topk
 from ...matching.lexical import Analyzer, Bm25, LexicalShard
@@ -417,9 +416,7 @@ def titles_sharing(bm25: Bm25, plain: Iterable[str], joined: Callable[[], Iterab
         numbers = sorted(_numbers(shard, plain), key=lambda number: len(shard.rows_of(number)))
         if len(numbers) < least:
             continue
-        places, shared = _sharing(
-            numbers, least, shard.papers, partial(shard.rows_within, column="title"), partial(shard.have, column="title")
-        )
+        places, shared = _sharing(shard, numbers, least, "title")
         if scope.mask is not None:
             is_wanted = scope.part(shard.first, shard.papers).has(places)
             places, shared = places[is_wanted], shared[is_wanted]
@@ -435,26 +432,19 @@ def titles_sharing(bm25: Bm25, plain: Iterable[str], joined: Callable[[], Iterab
     return Titles(*map(np.concatenate, zip(*parts, strict=True))) if parts else NO_TITLES
 
 
-def _sharing(
-    numbers: Sequence[int],
-    least: int,
-    papers: int,
-    rows_of: Callable[[int], npt.NDArray[np.int32]],
-    have: Callable[[int, npt.NDArray[np.integer]], Mask],
-) -> tuple[Rows, Counts]:
-    """Places of a shard's papers with at least `least` of some terms, rarest first, ascending, and how many each has, both (n,).
-
-    `rows_of` gives a term's papers; `have` says which of some places have a term.
-    """
+def _sharing(shard: LexicalShard, numbers: Sequence[int], least: int, column: str | None = None) -> tuple[Rows, Counts]:
+    """Places of a shard's papers with at least `least` of some terms, rarest first, as in `LexicalShard.rows_within`; ascending, and
+    how many each has, both (n,)."""
     # each of these papers has one of the rarest terms, so only their postings are read
     enough = len(numbers) - least + 1
     if enough == 1:
-        return _having_all(rows_of(numbers[0]), numbers[1:], have)
-    lists = [rows_of(number) for number in numbers[:enough]]
-    if SPARSE * sum(map(len, lists)) < papers:
+        whole = shard.rows_with_all(numbers, column)
+        return whole.astype(np.int64), np.full(len(whole), len(numbers))
+    lists = [shard.rows_within(number, column) for number in numbers[:enough]]
+    if SPARSE * sum(map(len, lists)) < shard.papers:
         places, shared = np.unique(np.concatenate(lists).astype(np.int64), return_counts=True)
     else:
-        counts = np.zeros(papers, np.uint8)
+        counts = np.zeros(shard.papers, np.uint8)
         for rows in lists:
             counts[rows] += 1
         places = np.flatnonzero(counts > 0)  # on booleans this takes a tenth of the time
@@ -464,20 +454,9 @@ def _sharing(
         places, shared = places[can_have_enough], shared[can_have_enough]
         if not len(places):
             break
-        shared += have(number, places)
+        shared += shard.have(number, places, column)
     has_enough = shared >= least
     return places[has_enough], shared[has_enough]
-
-
-def _having_all(
-    rows: npt.NDArray[np.int32], numbers: Sequence[int], have: Callable[[int, npt.NDArray[np.integer]], Mask]
-) -> tuple[Rows, Counts]:
-    """As `_sharing`, of these rows those with all of the terms."""
-    for number in numbers:
-        if not len(rows):
-            break
-        rows = rows[have(number, rows)]
-    return rows.astype(np.int64), np.full(len(rows), len(numbers) + 1)
 
 
 def _numbers(shard: LexicalShard, terms: Iterable[str]) -> list[int]:
@@ -507,7 +486,7 @@ def rows_with_most(bm25: Bm25, terms: Iterable[str], rarest: int, share: float, 
         numbers = _numbers(shard, known)
         if len(numbers) < least:
             continue
-        places, counts = _sharing(numbers, least, shard.papers, shard.rows_of, shard.have)
+        places, counts = _sharing(shard, numbers, least)
         is_wanted = scope.part(shard.first, shard.papers).has(places)
         rows.append(places[is_wanted] + shard.first)
         shared.append(counts[is_wanted])
