@@ -54,6 +54,7 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32 sciretrieve
 	$(BIN)/python docs/check_types.py
+	$(BIN)/python docs/build_site.py
 
 coverage: $(READY)
 	$(PYTEST) --cov=sciretrieve --cov-branch --cov-report=term:skip-covered --cov-fail-under=$(FLOOR)
