@@ -8,9 +8,11 @@ docs/quality.md for measurements.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 from threading import local
 from typing import Any
 
@@ -20,7 +22,7 @@ from ...base.once import once
 from ...papers.folding import fold
 from . import greek, single_characters
 from .american import american
-from .words import JOINT, STOPWORDS, WORD, remembering, spaced
+from .words import JOINT, STOPWORDS, WORD, pieces, remembering, spaced
 
 WORDS_REMEMBERED = 65_536
 """Words whose terms are cached. Papers used as queries repeat words."""
@@ -33,7 +35,8 @@ class _Stemmers(local):
     """One stemmer per thread. Two threads must not share a PyStemmer stemmer."""
 
     def __init__(self, language: str) -> None:
-        self.stemmer = Stemmer.Stemmer(language)
+        # its own cache costs several times as much as stemming when words are new, and known words are cached here
+        self.stemmer = Stemmer.Stemmer(language, 0)
 
 
 def cut(plain: str) -> Iterator[str]:
@@ -89,7 +92,20 @@ class Analyzer:
     @once
     def words(self) -> Callable[[str], Sequence[str]]:
         """A function from a text to its words in order, a compound after its parts, with stop words and without stemming."""
-        return remembering(lambda text: tuple(self.cut(self.fold(text))))
+        return remembering(lambda text: tuple(chain.from_iterable(map(self._words_of, pieces(self.fold(text))))))
+
+    def counts(self, texts: Iterable[str]) -> Counter[str]:
+        """How often some texts have each of their words."""
+        counts: Counter[str] = Counter()
+        for piece, times in Counter(chain.from_iterable(pieces(self.fold(text)) for text in texts)).items():
+            for word in self._words_of(piece):
+                counts[word] += times
+        return counts
+
+    @once
+    def _words_of(self) -> Callable[[str], Sequence[str]]:
+        """A function from a piece of a folded text (`pieces`) to its words."""
+        return lru_cache(WORDS_REMEMBERED)(lambda piece: tuple(self.cut(piece)))
 
     def cut(self, plain: str) -> Iterator[str]:
         """Words of a folded text. A compound with a Greek letter also gives the name before the letter, and the name with the letter:

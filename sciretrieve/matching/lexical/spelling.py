@@ -7,7 +7,6 @@ docs/quality.md has the benefit and the cost.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -168,8 +167,8 @@ class Speller:
         common = sorted((term for term in papers if papers[term] >= LEAST_PAPERS), key=lambda term: (-papers[term], term))
         for term in common[:TRIED]:
             texts = self.texts(self.bm25.rows_with([term]), READ)
-            words = Counter(word for text in texts for word in self.analyzer.words(text) if fits(word))
-            spelt = {word: count for word, count in words.items() if self.analyzer.term(word) == term}
+            words = self.analyzer.counts(texts)
+            spelt = {word: count for word, count in words.items() if fits(word) and self.analyzer.term(word) == term}
             if spelt:
                 word = min(spelt, key=lambda word: (-spelt[word], len(word), word))
                 return joined_forms(self.analyzer, texts, [word])[word], term

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import takewhile
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...base.once import once
 from ...files.schema import texts
+
+TERMS_REMEMBERED = 4_096
+"""Terms that are cached."""
 
 
 @dataclass(frozen=True)
@@ -23,25 +25,31 @@ class Vocabulary:
     terms: pa.StringArray
 
     @once
-    def _texts(self) -> tuple[npt.NDArray[np.int32], memoryview]:
-        """Offsets and data."""
+    def _texts(self) -> tuple[memoryview, memoryview]:
+        """Offsets, of int32, and data."""
         if not len(self.terms):
-            return np.zeros(1, np.int32), memoryview(b"")
+            return memoryview(bytes(4)).cast("i"), memoryview(b"")
         _, offsets, data = self.terms.buffers()
-        return np.frombuffer(offsets, np.int32), memoryview(data)
+        return memoryview(offsets).cast("b").cast("i"), memoryview(data)
 
-    def _text(self, number: int) -> bytes:
+    @once
+    def _text(self) -> Callable[[int], bytes]:
+        """A function from a number to its term. Every bisection begins with the same terms, so most that it asks for are cached."""
         offsets, data = self._texts
-        return bytes(data[offsets[number] : offsets[number + 1]])
+        return lru_cache(TERMS_REMEMBERED)(lambda number: bytes(data[offsets[number] : offsets[number + 1]]))
 
     def place(self, term: str) -> int:
         """Position of a term, or where it would be inserted."""
-        return bisect_left(range(len(self.terms)), term.encode(), key=self._text)
+        return self._place(term.encode())
+
+    def _place(self, text: bytes) -> int:
+        return bisect_left(range(len(self.terms)), text, key=self._text)
 
     def number(self, term: str) -> int | None:
         """Number of a term; None if it is absent."""
-        place = self.place(term)
-        return place if place < len(self.terms) and self._text(place) == term.encode() else None
+        text = term.encode()
+        place = self._place(text)
+        return place if place < len(self.terms) and self._text(place) == text else None
 
     def among(self, terms: Sequence[str]) -> set[str]:
         """Given terms that are present. Visits every term once, which is faster than hundreds of lookups."""

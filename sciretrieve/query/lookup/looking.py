@@ -80,9 +80,6 @@ MOST_TRIED = 300
 SPARSE = 16
 """Papers per posting above which postings are sorted rather than counted for every paper of a shard."""
 
-BATCH = 256
-"""Texts whose candidates are read together."""
-
 Counts: TypeAlias = npt.NDArray[np.int64]
 
 
@@ -173,20 +170,14 @@ class Lookup:
         return self.each_meant([text], [scope])[0]
 
     def each_meant(self, texts: Sequence[str], scopes: Sequence[Scope]) -> list[Match]:
-        """The same for each of several texts, with its scope. Abstracts are read for all texts together."""
-        matches: list[Match] = []
-        for first in range(0, len(texts), BATCH):
-            parts = zip(texts[first : first + BATCH], scopes[first : first + BATCH], strict=True)
-            matches += self._batch_meant([self._look(*part) for part in parts])
-        return matches
-
-    def _batch_meant(self, looks: Sequence[_Look | None]) -> list[Match]:
+        """The same for each of a batch of texts, with its scope. Titles and abstracts are read for all of them together."""
+        looks = [self._look(*part) for part in zip(texts, scopes, strict=True)]
         titles = self._papers(look.as_title for look in looks if look is not None)
         by_title = [(TITLE, lambda look: look.titled(titles)), *BY_TITLE]
         matches = [NO_MATCH if look is None else look.match(by_title) for look in looks]
         rest = {place: look for place, look in enumerate(looks) if look is not None and not len(matches[place])}
-        texts = self._papers((look.near for look in rest.values()), "abstract")
-        by_text = [(TEXT, lambda look: look.quoted(texts)), *BY_NAMES]
+        texts_near = self._papers((look.near for look in rest.values()), "abstract")
+        by_text = [(TEXT, lambda look: look.quoted(texts_near)), *BY_NAMES]
         return [rest[place].match(by_text) if place in rest else match for place, match in enumerate(matches)]
 
     def by_names(self, text: str, scope: Scope) -> Rows:

@@ -48,6 +48,8 @@ SAMPLED = 64
 COMMON, UNKNOWN, SHORT = 20_000, 3, 3
 """Thresholds of language detection. A word is known if more than one paper in COMMON has it; a query is foreign if at least one word in
 UNKNOWN is unknown; words of up to SHORT letters, such as de, are names in any language."""
+BATCH = 256
+"""Queries that are looked up and read together. What texts are read as is cached for as many."""
 MOST_SHOWN = 3
 """Most quotations and signs that a remark names."""
 
@@ -125,21 +127,28 @@ class Reader:
         if not all(query.words.strip() or query.vector is not None for query, *_ in typed):
             raise InvalidRequest("the query is empty, or only leaves papers out; give some words, a sentence or a title")
         read_vectors, tokens = self._vectors([query for query, *_ in typed], modes, vectors, late)
-        probes = []
-        for (query, demands, match, scope), own, vector, states in zip(typed, modes, read_vectors, tokens, strict=True):
-            total, is_what = self._total(demands, match, scope)
-            lacks = LACKS[own] if own != mode else None
-            liked = self._liked_phrases(demands.liked, scope) if demands is not None and own != "dense" else ()
-            facts: dict[str, Any] = {"tokens": states, "named": match, "lacks": lacks, "total": total, "total_is": is_what}
-            if demands is not None and demands.demands and self.snapshot.fulltext is not None:
-                facts["meeting_passages"] = self.snapshot.narrower.meeting_passages(demands.demands, scope)
-            language = self._other_language(demands.words) if demands is not None and not (len(match) or demands.listing) else ""
-            remarks = [] if len(match) else remarks_on(demands, liked)
-            if language:
-                remarks.append(f"{self._reads}, and the query seems to be in {language}: little but names will match; write it in English")
-            facts |= {"liked": liked, "remarks": remarks, "is_foreign": bool(language)}
-            probes.append(self._probe(query, demands, vector, scope, own, **facts))
+        probes: list[Probe] = []
+        for first in range(0, len(typed), BATCH):
+            part = slice(first, first + BATCH)
+            parts = self._meaning(typed[part]), modes[part], read_vectors[part], tokens[part]
+            probes += [self._read_probe(mode, *facts) for facts in zip(*parts, strict=True)]
         return [self._moved_probe(probes[0], like, unlike, mode)] if like or unlike else probes
+
+    def _read_probe(self, mode: Mode, parsed: Parsed, own: Mode, vector: Vectors | None, states: QueryTokens | None) -> Probe:
+        """The probe of a parsed query, which is searched in its own mode where `mode` is wanted."""
+        query, demands, match, scope = parsed
+        total, is_what = self._total(demands, match, scope)
+        lacks = LACKS[own] if own != mode else None
+        liked = self._liked_phrases(demands.liked, scope) if demands is not None and own != "dense" else ()
+        facts: dict[str, Any] = {"tokens": states, "named": match, "lacks": lacks, "total": total, "total_is": is_what}
+        if demands is not None and demands.demands and self.snapshot.fulltext is not None:
+            facts["meeting_passages"] = self.snapshot.narrower.meeting_passages(demands.demands, scope)
+        language = self._other_language(demands.words) if demands is not None and not (len(match) or demands.listing) else ""
+        remarks = [] if len(match) else remarks_on(demands, liked)
+        if language:
+            remarks.append(f"{self._reads}, and the query seems to be in {language}: little but names will match; write it in English")
+        facts |= {"liked": liked, "remarks": remarks, "is_foreign": bool(language)}
+        return self._probe(query, demands, vector, scope, own, **facts)
 
     def matching(self, text: str, filter: Filter, *, insists: bool = True) -> tuple[TypedQuery | None, Scope]:
         """Parse a typed text, and find the papers that satisfy it and a filter. The parse is None if the text names papers; the text may be
@@ -314,24 +323,28 @@ class Reader:
         return typed, self.snapshot.narrower.meeting(typed.demands, allowed)
 
     def _parse(self, queries: Sequence[str | Query], allowed: Scope, *, first: int = 0, insists: bool = False) -> list[Parsed]:
-        """Parse queries, numbered from `first`: of each its words, its demands, the papers that it names, and the papers that may answer.
-        An identifier has no words, so its paper's title is searched for, and related papers follow."""
+        """Parse queries, numbered from `first`: of each its words, its demands, the papers that it identifies, and the papers that may
+        answer. An identifier has no words, so its paper's title is searched for, and related papers follow."""
         parsed = [_given(query, str(number), allowed) for number, query in enumerate(queries, first)]
         texts = [place for place, query in enumerate(queries) if isinstance(query, str)]
         lookup = self.snapshot.lookup
         matches = lookup.each_identified([parsed[place].query.text for place in texts])
         for place, match in zip(texts, matches, strict=True):
             parsed[place] = self._identified(parsed[place], match) if len(match) else self._read(parsed[place], insists=insists)
-        # operands of AND, OR and NOT are subjects, not titles
+        return parsed
+
+    def _meaning(self, parsed: Sequence[Parsed]) -> list[Parsed]:
+        """Parsed queries, with the papers that typed ones mean. Operands of AND, OR and NOT are subjects, which mean none."""
         titles = [
             place
-            for place in texts
-            if (typed := parsed[place].typed) is not None and all(isinstance(demand, Demand) for demand in typed.demands)
+            for place, one in enumerate(parsed)
+            if one.typed is not None and all(isinstance(demand, Demand) for demand in one.typed.demands)
         ]
-        meant = lookup.each_meant([parsed[place].query.text for place in titles], [parsed[place].scope for place in titles])
+        meant = self.snapshot.lookup.each_meant([parsed[place].query.text for place in titles], [parsed[place].scope for place in titles])
+        with_meant = list(parsed)
         for place, match in zip(titles, meant, strict=True):
-            parsed[place] = parsed[place]._replace(match=match)
-        return parsed
+            with_meant[place] = parsed[place]._replace(match=match)
+        return with_meant
 
     def _identified(self, parsed: Parsed, match: Match) -> Parsed:
         paper = min(self.snapshot.papers_at(match.rows), key=lambda paper: paper.id)
