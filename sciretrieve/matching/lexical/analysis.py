@@ -198,4 +198,5 @@ class Analyzer:
     def compounds(self) -> Callable[[str], Sequence[str]]:
         """A function from a typed text to its words and compounds."""
         respelled = (lambda plain: plain) if self.form < 4 else greek.respelled
-        return remembering(lambda text: tuple(WORD.findall(respelled(self.fold(text)))))
+        compounds_of = lru_cache(WORDS_REMEMBERED)(WORD.findall)
+        return remembering(lambda text: tuple(chain.from_iterable(map(compounds_of, pieces(respelled(self.fold(text)))))))

@@ -115,12 +115,15 @@ class Bm25:
         return {}
 
     @once
-    def names(self) -> Callable[[str, str], Mapping[str, int]]:
-        """A function from a field and a name to its field words, in each spelling of an author's, with the number of papers of each."""
+    def as_name(self) -> Callable[[str], Mapping[str, Mapping[str, int]]]:
+        """A function from a word to the fields of names that have it: for each its field words, in each spelling of an author's, with the
+        number of papers of each."""
 
-        def named(field: str, word: str) -> Mapping[str, int]:
-            terms = [field_term(field, form) for form in (spellings(word) if field == "authors" else [word])]
-            return {term: papers for term in terms if (papers := self.frequency(term))}
+        def named(word: str) -> Mapping[str, Mapping[str, int]]:
+            forms_of = {"authors": spellings(word), "venue": [word]}
+            terms_of = {field: [field_term(field, form) for form in forms] for field, forms in forms_of.items()}
+            papers_of = {field: {term: papers for term in terms if (papers := self.frequency(term))} for field, terms in terms_of.items()}
+            return {field: papers for field, papers in papers_of.items() if papers}
 
         return lru_cache(NUMBERS_REMEMBERED)(named)
 
@@ -210,7 +213,7 @@ class Bm25:
             numbers = [number for term in distinct_terms if (number := shard.number(term)) is not None]
             if len(numbers) < len(distinct_terms):
                 continue
-            rows = shard.rows_with_all(sorted(numbers, key=lambda number: len(shard.rows_of(number))), column)
+            rows = shard.rows_with_all(shard.rarest_first(numbers), column)
             parts.append(shard.scope.kept(rows).astype(np.int64) + shard.first)
         return np.concatenate(parts)
 

@@ -43,6 +43,8 @@ _AMYLOID = re.compile(rf"{_START}abeta{_END}")
 _MAY_HAVE = re.compile(
     rf"\d[-/_^]?[{''.join({name[0] for name in LETTERS})}]|(?:{_FOUR})(?![^\W\d_])|[-/_^](?:{_FOUR})|kb|{_STEMS}|ror|abeta"
 )
+_MAY_CHANGE = re.compile(rf"\d|{_FOUR}|k[-/_^ ]?b|ror|{'|'.join(stem for stem in TABLE if stem.isalpha())}")
+"""Letters without which a query is not respelled."""
 _COMMON = "alpha|beta|gamma|delta"
 _PART = re.compile(rf"(?:{_ANY})[bt]?\d*")
 _NO_STOP_WORD = rf"(?!(?:{'|'.join(STOPWORDS)})[ -])"
@@ -110,6 +112,8 @@ def parts_apart(text: str) -> set[str]:
 @remembering
 def respelled(plain: str) -> str:
     """A folded query with names with Greek letters in the spelling used for comparison: il1-beta becomes il-1-beta."""
+    if _MAY_CHANGE.search(plain) is None:
+        return plain
     return _COMPOUND.sub(lambda match: _in_one_spelling(match[0]), _bind(plain))
 
 

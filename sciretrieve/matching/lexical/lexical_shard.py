@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import struct
+from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from threading import Lock
@@ -16,6 +17,7 @@ import numpy.typing as npt
 from ...base.errors import CorruptData
 from ...base.once import once
 from ...base.types import Mask, Rows
+from ...files.schema import integers
 from ...options import Bm25Parameters
 from ..scope import Scope, are_among, places_among
 from .corpus_statistics import Frequencies, Statistics
@@ -30,6 +32,8 @@ REMEMBERED = 64_000_000
 common words, which recur. A million papers have some 70 million postings."""
 NUMBERS_REMEMBERED = 65_536
 """Terms of a shard whose numbers are cached."""
+FEW = 4
+"""Most papers that are looked up one by one."""
 COMMON = 64
 """Most papers per posting of a term whose papers are cached as a mask. For rarer terms, looking papers up is faster."""
 MASKS_REMEMBERED = 64_000_000
@@ -160,14 +164,34 @@ class LexicalShard:
         are_within: Mask = (term_rows[places] == rows) & self._are_within(number, column, places)
         return are_within
 
+    def rarest_first(self, numbers: Iterable[int]) -> list[int]:
+        """Numbers of terms, those with the fewest papers first."""
+        places_of = self._places_of
+        return sorted(numbers, key=lambda number: (places := places_of(number)).stop - places.start)
+
     def rows_with_all(self, numbers: Sequence[int], column: str | None = None) -> npt.NDArray[np.int32]:
         """Rows of the papers with all of some terms, of which the first is the rarest, as in `rows_within`."""
         rows = self.rows_within(numbers[0], column)
-        for number in numbers[1:]:
-            if not len(rows):
-                break
+        for place, number in enumerate(numbers[1:], 1):
+            if len(rows) <= FEW:  # most of the way, and faster without arrays
+                rest = numbers[place:]
+                return np.array([row for row in rows.tolist() if all(self._has(number, row, column) for number in rest)], np.int32)
             rows = rows[self.have(number, rows, column)]
         return rows
+
+    def _has(self, number: int, row: int, column: str | None) -> bool:
+        """Whether a paper has a term, as in `have`."""
+        places, (rows, counts, titles) = self._places_of(number), self._views
+        place = bisect_left(rows, row, places.start, places.stop)
+        if place == places.stop or rows[place] != row or column is None:
+            return place < places.stop and rows[place] == row
+        return titles[place] > 0 if column == "title" else counts[place] > titles[place]
+
+    @once
+    def _views(self) -> tuple[memoryview, memoryview, memoryview]:
+        """Rows, counts and titles of the postings, for reading single ones."""
+        postings = self.postings
+        return memoryview(postings.rows), memoryview(postings.counts), memoryview(postings.titles)
 
     @once
     def _mask(self) -> Callable[[int, str | None], Mask]:
@@ -205,7 +229,8 @@ class LexicalShard:
 
     def terms_of(self, least: int) -> list[str]:
         """Terms of the shard that at least this many papers of the corpus have."""
-        terms: list[str] = self.postings.terms.take(np.flatnonzero(self._possible(self.frequencies) >= least)).to_pylist()
+        numbers = np.flatnonzero(self._possible(self.frequencies) >= least)
+        terms: list[str] = self.postings.terms.take(integers(numbers)).to_pylist()
         return terms
 
     def _possible(self, frequencies: Frequencies) -> Frequencies:

@@ -23,6 +23,8 @@ LONGEST_QUERY = 100
 """Most words of a query in which a word may be a name. Longer queries are texts."""
 CITED = re.compile(r"\b([A-Z][^\W\d_]+)(?:\s+(?:and|&)\s+([A-Z][^\W\d_]+)\b|,?\s+et\s+al\b)")
 """Names as prose cites them: Randall and Sundrum showed, Smith et al."""
+MAY_CITE = re.compile(r"\s(?:and|&)\s|\sal\b")
+"""What every such name has beside it."""
 MOST_CITED = 200
 """Most papers by authors that a text cites so. If there are more, the name says little."""
 YEARS = re.compile(r"(?:1[5-9]|20)\d\d")
@@ -38,8 +40,8 @@ def field_terms(bm25: Bm25, analyzer: Analyzer, text: str) -> FieldTerms:
     # stop words are no names here, and neither are numbers, which venues contain
     known = [(word, term) for word in words if (term := analyzer.term(word)) is not None]
     for word, term in known:
-        as_name = {} if word.isdigit() else {field: bm25.names(field, word) for field in WEIGHTS}
-        as_word = bm25.frequency(term) if any(as_name.values()) else 0
+        as_name = {} if word.isdigit() else bm25.as_name(word)
+        as_word = bm25.frequency(term) if as_name else 0
         for field, names in as_name.items():
             papers = sum(names.values())
             # an author's name may also name a method in texts, which must not count against a cited author
@@ -55,6 +57,8 @@ def field_terms(bm25: Bm25, analyzer: Analyzer, text: str) -> FieldTerms:
 def cited_names(bm25: Bm25, text: str) -> set[str]:
     """Words in a text that cite authors as prose does. Names cited together must have written a paper together."""
     names: set[str] = set()
+    if MAY_CITE.search(text) is None:
+        return names
     for match in CITED.finditer(text):
         words = [word for name in match.groups("") for word in name_words(name)]
         if 0 < len(bm25.rows_with(words, "authors")) <= MOST_CITED:
@@ -64,4 +68,4 @@ def cited_names(bm25: Bm25, text: str) -> set[str]:
 
 def is_name(bm25: Bm25, word: str) -> bool:
     """Whether any paper has an author or a venue of this name."""
-    return any(bm25.names(field, word) for field in WEIGHTS)
+    return bool(bm25.as_name(word))

@@ -15,6 +15,8 @@ from .words import JOINT, STOPWORDS
 
 _WORD = r"[^\W_]+(?:[-/_^][^\W_]+)*"
 _ALONE = rf"(?:(?:\+\+|#)(?!\w)|(?![\w'’-]|[.,]\d)(?=(?: | ?= ?)({_WORD})(?![.,]\d)|))"
+_LONE = re.compile(r"[^\w'’.,-][a-z0-9](?![\w'’-])")
+"""What every match of the next two begins with: much faster to find, and few queries have it."""
 _SINGLE = re.compile(rf"[^\w'’.,-]([a-z0-9]{_ALONE})")
 """A lone character, which is no part of a number and no ending (cell's), with the word after it; or C++ and C#, which are words."""
 _SINGLE_IN_ASCII = re.compile(rf"[\x00-&(-+/:-@\[-^`{{-\x7f]([b-z0-9]{_ALONE}|a(?:\+\+|#)(?!\w))", re.ASCII)
@@ -48,6 +50,8 @@ def joined(text: str, plain: str, *, typed: bool = False) -> list[tuple[str, str
 
 def _beside(plain: str, typed: bool) -> Iterator[tuple[str, str]]:
     plain = f" {plain}"
+    if _LONE.search(plain) is None:
+        return
     for match in (_SINGLE_IN_ASCII if not typed and plain.isascii() else _SINGLE).finditer(plain):
         single, after = match.groups()
         if len(single) > 1:

@@ -365,7 +365,7 @@ class _Look:
 
     def _share_of_names(self, word: str) -> float:
         """Share of a word's papers that have it as an author's name; the others have it in their text."""
-        as_name, term = sum(self.bm25.names("authors", word).values()), self.analyzer.term(word)
+        as_name, term = sum(self.bm25.as_name(word).get("authors", {}).values()), self.analyzer.term(word)
         as_word = self.bm25.frequency(term) if term else 0
         return as_name / max(as_name + as_word, 1)
 
@@ -404,7 +404,7 @@ def titles_sharing(bm25: Bm25, plain: Iterable[str], joined: Callable[[], Iterab
     Joined terms are counted in titles with up to `most` further terms, and only computed if there is one."""
     parts: list[tuple[Rows, Counts, Counts, Counts]] = []
     for shard in bm25.shards:
-        numbers = sorted(_numbers(shard, plain), key=lambda number: len(shard.rows_of(number)))
+        numbers = shard.rarest_first(_numbers(shard, plain))
         if len(numbers) < least:
             continue
         places, shared = _sharing(shard, numbers, least, "title")

@@ -19,7 +19,7 @@ from ...base.errors import CorruptData
 from ...base.once import once
 from ...base.types import Paper, Rows
 from ...base.waiting import raise_if_abandoned
-from ...files.schema import PAPER_FIELDS, integers, mapped_columns, papers_of, text
+from ...files.schema import PAPER_FIELDS, integers, mapped_columns, papers_of, text, texts
 from ...files.verified import Verified
 from ...files.writing import read_array, write_array
 from ...matching.dense import VectorShard
@@ -179,8 +179,8 @@ class Shard:
             rows = np.array([pc.index(self.ids, text(id)).as_py() for id in possible_ids], np.int64)
             rows = rows[rows >= 0]
         else:  # builds a table of the requested ids, since one of the shard's ids takes ten times as long
-            asked = pc.is_in(self.ids, value_set=pa.array(ids, pa.string()))
-            rows = pc.indices_nonzero(asked).to_numpy().astype(np.int64)
+            asked = pc.is_in(self.ids, value_set=texts(ids))
+            rows = numbers_of(pc.indices_nonzero(asked), np.uint64).astype(np.int64)
         rows = rows[self.scope.has(rows)]
         return dict(zip(self.ids_at(rows), rows.tolist(), strict=True))
 
