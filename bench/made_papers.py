@@ -21,13 +21,14 @@ BLOCK = 65_536
 NEIGHBOURS = 16
 
 
-def made_papers(path: Path, corpus: str, count: int, prefix: str, seed: int, vectors: str = "") -> Path:
+def made_papers(path: Path, corpus: str, count: int, prefix: str, seed: int, vectors: str = "", characters: int = 10_000) -> Path:
     """Write so many papers and their vectors to PATH.parquet, .npy and .ids.txt.
 
-    The vectors are random, or lie between neighbours among those of the .npy file `vectors`.
+    The vectors are random, or lie between neighbours among those of the .npy file `vectors`. Abstracts are cut after so
+    many characters.
     """
     source = pa.concat_tables([batch.papers.select(["title", "abstract", "year", "venue"]) for batch in sr.open_corpus(corpus).batches()])
-    halves = {name: _halves(source[name].to_pylist()) for name in ("title", "abstract")}
+    halves = {name: _halves([text[:characters] for text in source[name].to_pylist()]) for name in ("title", "abstract")}
     chance = np.random.default_rng(seed)
     blocks = [np.arange(first, min(first + BLOCK, count)) for first in range(0, count, BLOCK)]
     with pq.ParquetWriter(path.with_suffix(".parquet"), source.schema.insert(0, pa.field("id", pa.string()))) as writer:

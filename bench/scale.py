@@ -2,7 +2,8 @@
 
 Papers are made from a corpus, and vectors from those of `--vectors`, or at random; see `made_papers`. Each size is built and searched in
 processes of its own, so that their peaks are known; the last column says how each figure grows: by which power of the number of papers.
-What stands in `--folder` is not made again, so that a large index, built once, can be searched when the machine is quiet.
+What stands in `--folder` is not made again, so that a large index, built once, can be searched when the machine is quiet. With `--characters`,
+abstracts are cut, for sizes that the disk would not hold.
 """
 
 from __future__ import annotations
@@ -96,7 +97,16 @@ print(json.dumps(facts))
 def main() -> None:
     """Measure, and print."""
     chosen = arguments(
-        __doc__, corpus=str(CORPUS), vectors="", sizes="500,1000", dense="auto", shard_size=100_000, queries=20, folder="", build_only=0
+        __doc__,
+        corpus=str(CORPUS),
+        vectors="",
+        sizes="500,1000",
+        dense="auto",
+        shard_size=100_000,
+        queries=20,
+        folder="",
+        build_only=0,
+        characters=10_000,
     )
     sizes = [int(size) for size in chosen.sizes.split(",")]
     with tempfile.TemporaryDirectory() as scratch:
@@ -112,7 +122,7 @@ def main() -> None:
 def _measured(folder: Path, size: int, chosen: Any) -> dict[str, float]:
     papers, index, built = folder / f"papers{size}", folder / f"index{size}", folder / f"built{size}.json"
     if not built.exists():
-        made_papers(papers, chosen.corpus, size, "p", 0, chosen.vectors)
+        made_papers(papers, chosen.corpus, size, "p", 0, chosen.vectors, chosen.characters)
         take_queries(papers, chosen.queries)
         corpus, vectors = papers.with_suffix(".parquet"), papers.with_suffix(".npy")
         built.write_text(json.dumps(_run(BUILD, corpus, vectors, index, chosen.dense, chosen.shard_size)))
@@ -121,7 +131,7 @@ def _measured(folder: Path, size: int, chosen: Any) -> dict[str, float]:
     facts: dict[str, float] = json.loads(built.read_text())
     if chosen.build_only:
         return facts
-    few = made_papers(folder / "few", chosen.corpus, 100, "new", 1, chosen.vectors)
+    few = made_papers(folder / "few", chosen.corpus, 100, "new", 1, chosen.vectors, chosen.characters)
     added = _run(ADD, few.with_suffix(".parquet"), few.with_suffix(".npy"), index)
     return facts | _run(SEARCH, index, queries_of(papers)) | added
 

@@ -191,7 +191,7 @@ class LexicalShard:
     def _views(self) -> tuple[memoryview, memoryview, memoryview]:
         """Rows, counts and titles of the postings, for reading single ones."""
         postings = self.postings
-        return memoryview(postings.rows), memoryview(postings.counts), memoryview(postings.titles)
+        return postings.rows.data, postings.counts.data, postings.titles.data
 
     @once
     def _mask(self) -> Callable[[int, str | None], Mask]:

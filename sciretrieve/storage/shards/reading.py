@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from operator import methodcaller
 from pathlib import Path
@@ -28,14 +28,12 @@ from ...matching.lexical import FIELDS_FILE, FieldPostings, Postings
 from ...matching.lexical.lists import numbers_of
 from ...matching.scope import Scope
 from ..manifest import SHARDS, ShardFacts
-from .kept import KeptGroups
+from .kept import KEPT, KeptGroups
 from .names import NAMES, NAMES_FILE, read_names
 
 ID_COLUMNS = {"id": pa.string(), "content": pa.binary(16)}
 COMPARED = 4
 """Most ids that are each compared with all ids. More are looked up in a table, which takes the time of about four comparisons."""
-FEW = 100
-"""Most papers at a time whose row groups are kept."""
 GROUPS_AT_ONCE = 64
 """Row groups in memory at a time, about 250 kB each."""
 NAMES_AT_ONCE = 8192
@@ -162,10 +160,15 @@ class Shard:
         sizes = [self._file.metadata.row_group(group).num_rows for group in range(self._file.num_row_groups)]
         return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
+    @once
+    def _bytes_of_groups(self) -> Rows:
+        """Approximate size of each row group in memory."""
+        return np.array([self._file.metadata.row_group(group).total_byte_size for group in range(self._file.num_row_groups)], np.int64)
+
     @property
     def bytes(self) -> int:
         """Approximate size of its papers in memory."""
-        return sum(int(self._file.metadata.row_group(group).total_byte_size) for group in range(self._file.num_row_groups))
+        return int(self._bytes_of_groups.sum())
 
     @once
     def schema(self) -> pa.Schema:
@@ -217,34 +220,30 @@ class Shard:
             yield some, named if table is None else _side_by_side(named, table, self.schema.names)
 
     def _stored_at(self, rows: Rows, names: Sequence[str]) -> Iterator[tuple[Rows, pa.Table]]:
-        """The same from papers.parquet."""
-        if 0 < len(rows) <= FEW:
-            yield rows, self._few_stored_at(rows, names)
-            return
-        groups, group_of_row = np.unique(np.searchsorted(self._starts, rows, side="right") - 1, return_inverse=True)
+        """The same from papers.parquet. Row groups are kept, unless they are more than can be kept."""
+        groups, ends = np.unique(np.searchsorted(self._starts, rows, side="right") - 1, return_index=True)
+        bounds = [*ends.tolist(), len(rows)]
+        keeps = int(self._bytes_of_groups[groups].sum()) <= KEPT
         for first in range(0, len(groups), GROUPS_AT_ONCE):
-            read_groups = groups[first : first + GROUPS_AT_ONCE]
-            sizes = self._starts[read_groups + 1] - self._starts[read_groups]
-            skipped_rows = self._starts[read_groups] - (np.cumsum(sizes) - sizes)  # rows before a group that were not read
-            in_groups = (group_of_row >= first) & (group_of_row < first + GROUPS_AT_ONCE)
-            places = rows[in_groups] - skipped_rows[group_of_row[in_groups] - first]
-            read = methodcaller("read_row_groups", read_groups.tolist(), columns=names)
-            yield rows[in_groups], self._read(read, int(sizes.sum()), places)
+            some = groups[first : first + GROUPS_AT_ONCE]
+            span = slice(bounds[first], bounds[first + len(some)])
+            if keeps:
+                self._check_again("papers.parquet")
+                parts = zip(some.tolist(), bounds[first:], bounds[first + 1 :], strict=False)
+                tables = [_at(self._kept_group(group, names), rows[start:end] - self._starts[group]) for group, start, end in parts]
+                table = pa.concat_tables(tables).combine_chunks()
+            else:
+                sizes = self._starts[some + 1] - self._starts[some]
+                skipped_rows = self._starts[some] - (np.cumsum(sizes) - sizes)  # rows before a group that were not read
+                read = self._read(methodcaller("read_row_groups", some.tolist(), columns=names), int(sizes.sum()))
+                table = _at(read, rows[span] - np.repeat(skipped_rows, np.diff(bounds[first : first + len(some) + 1])))
+            yield rows[span], self._validated(table)
 
-    def _few_stored_at(self, rows: Rows, names: Sequence[str]) -> pa.Table:
-        """The same of a few papers, whose row groups are kept."""
-        groups = np.searchsorted(self._starts, rows, side="right") - 1
-        self._check_again("papers.parquet")
-        tables = {
-            group: self.kept.get((self.facts.name, group, *names), partial(self._group, group, names))
-            for group in dict.fromkeys(groups.tolist())
-        }
-        places = (rows - self._starts[groups]).tolist()
-        parts = [tables[group].slice(place, 1) for group, place in zip(groups.tolist(), places, strict=True)]
-        return pa.concat_tables(parts).combine_chunks()
+    def _kept_group(self, group: int, names: Sequence[str]) -> pa.Table:
+        return self.kept.get((self.facts.name, group, *names), partial(self._stored_group, group, names))
 
-    def _group(self, group: int, names: Sequence[str] | None = None) -> pa.Table:
-        """A row group, all columns or the given ones."""
+    def _stored_group(self, group: int, names: Sequence[str] | None = None) -> pa.Table:
+        """Columns of a row group. Their texts are not validated, since most are not needed."""
         first, end = map(int, self._starts[group : group + 2])
         return self._read(methodcaller("read_row_group", group, columns=names), end - first)
 
@@ -256,7 +255,7 @@ class Shard:
     def stored_columns(self, names: Sequence[str]) -> pa.Table:
         """The same from papers.parquet, from which all other files are derived."""
         column_names = [name for name in names if name in self.schema.names]
-        return self._read(methodcaller("read", columns=column_names), self.papers)
+        return self._validated(self._read(methodcaller("read", columns=column_names), self.papers))
 
     @once
     def _names(self) -> pa.Table:
@@ -285,22 +284,33 @@ class Shard:
     def tables(self) -> Iterator[tuple[int, pa.Table]]:
         """All papers, deleted ones included, in row order, one row group at a time, each with its first paper's row within the shard."""
         for group in range(self._file.num_row_groups):
-            yield int(self._starts[group]), self._group(group)
+            yield int(self._starts[group]), self._validated(self._stored_group(group))
 
-    def _read(self, read: Callable[[pq.ParquetFile], pa.Table], papers: int, places: Rows | None = None) -> pa.Table:
-        """Read a table, check its number of papers, and select rows."""
+    def _read(self, read: Callable[[pq.ParquetFile], pa.Table], papers: int) -> pa.Table:
+        """Read a table, and check its number of papers."""
         raise_if_abandoned()
-        with _name_errors(self.verified.directory / SHARDS / self.facts.name / "papers.parquet"):
+        with self._errors_named():
             reader = self._reader()
             table = read(reader)
             self._idle_readers.append(reader)
             if table.num_columns and len(table) != papers:  # a column may be shorter than the file claims
                 raise ValueError(f"{len(table)} values for {papers} papers")
-            if places is not None:  # for some rows, only their text is validated
-                table.validate()
-                table = table.take(integers(places))
+            table.validate()
+            return table
+
+    def _validated(self, table: pa.Table) -> pa.Table:
+        """A table from papers.parquet, after a check of all of its values."""
+        with self._errors_named():
             table.validate(full=True)
             return table
+
+    def _errors_named(self) -> AbstractContextManager[None]:
+        return _name_errors(self.verified.directory / SHARDS / self.facts.name / "papers.parquet")
+
+
+def _at(table: pa.Table, places: Rows) -> pa.Table:
+    """Rows of a table at ascending places."""
+    return table.slice(int(places[0]), 1) if len(places) == 1 else table.take(integers(places))
 
 
 def _parts(rows: Rows) -> Iterator[tuple[Rows, None]]:
