@@ -15,7 +15,6 @@ from ..base.errors import InvalidRequest, UnknownName
 from ..base.forms import AsJson
 from ..base.types import Mask, Paper, Rows, TotalIs
 from ..files.schema import concat, in_one_form, integers, is_list, is_text, owners_of
-from ..matching.lexical.name_terms import field_terms
 from ..matching.lexical.written import commonest_forms
 from ..matching.sharding import by_shard
 from ..query.index import Index
@@ -87,7 +86,7 @@ def _by_words(index: Index, ranking: Ranking) -> Iterator[Mask]:
         return
     words = " ".join([ranking.query.words, *ranking.corrections.values()])
     terms = dict.fromkeys(index.snapshot.analyzer.terms(words), 1.0)
-    covered = index.snapshot.bm25.covered_rarity(terms, ranking.rows, field_terms(index.snapshot.bm25, index.snapshot.analyzer, words))
+    covered = index.snapshot.bm25.covered_rarity(terms, ranking.rows, index.reader.names.in_fields(words))
     if covered.any():
         yield covered > covered.max() / 2
 

@@ -107,7 +107,7 @@ def is_there(named: str) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("named", "found"), [("query.reading.rocchio", True), ("name_terms.field_terms", True), ("matching.search.rocchio", False)]
+    ("named", "found"), [("query.reading.rocchio", True), ("name_terms.cited_names", True), ("matching.search.rocchio", False)]
 )
 def test_a_module_that_is_gone_is_noticed(named: str, found: bool) -> None:
     assert is_there(named) == found

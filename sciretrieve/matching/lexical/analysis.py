@@ -195,6 +195,11 @@ class Analyzer:
         return lru_cache(WORDS_REMEMBERED)(spelling)
 
     @once
+    def part_terms(self) -> Callable[[str], Sequence[str]]:
+        """A function from a word or compound to the terms of its parts."""
+        return lru_cache(WORDS_REMEMBERED)(lambda match: tuple(term for part in parts_of(match) if (term := self.term(part)) is not None))
+
+    @once
     def compounds(self) -> Callable[[str], Sequence[str]]:
         """A function from a typed text to its words and compounds."""
         respelled = (lambda plain: plain) if self.form < 4 else greek.respelled

@@ -33,7 +33,7 @@ TERMS_REMEMBERED = 16_384
 """Terms of queries cached with their weights. Feedback adds many terms."""
 
 FieldTerms: TypeAlias = Mapping[str, Mapping[str, float]]
-"""For terms of a query, the field words that also match, with their weights; see `name_terms.field_terms`."""
+"""For terms of a query, the field words that also match, with their weights; see `name_terms.NameTerms`."""
 NO_FIELDS: FieldTerms = {}
 
 
@@ -195,12 +195,13 @@ class Bm25:
 
         return lru_cache(common)
 
-    def rows_with(self, terms: Iterable[str], column: str | None = None) -> Rows:
+    def rows_with(self, terms: Iterable[str], column: str | None = None, *, among: Rows | None = None) -> Rows:
         """Rows of the papers that have all of the terms in one place, ascending; empty if there are no terms.
 
         Args:
             terms: terms, or words of authors and venues from `fields.name_words`.
             column: title, abstract or one of `fields.FIELDS`; None for title or abstract.
+            among: rows of the only papers that are looked up, ascending, in title and abstract.
 
         Raises:
             InvalidRequest: a field is given, and the index has no fields.
@@ -213,7 +214,8 @@ class Bm25:
             numbers = [number for term in distinct_terms if (number := shard.number(term)) is not None]
             if len(numbers) < len(distinct_terms):
                 continue
-            rows = shard.rows_with_all(shard.rarest_first(numbers), column)
+            own = None if among is None else among[slice(*among.searchsorted([shard.first, shard.first + shard.papers]))] - shard.first
+            rows = shard.rows_with_all(shard.rarest_first(numbers), column, own)
             parts.append(shard.scope.kept(rows).astype(np.int64) + shard.first)
         return np.concatenate(parts)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from ...base.once import once
 from ...papers.folding import fold_name
 from .analysis import Analyzer, cut
 from .lists import TermLists, by_term, lists, write_columns
+from .words import pieces
 
 FIELDS_FILE = "fields.arrow"
 WORD_COLUMNS = {"word": pa.string(), "rows": pa.list_(pa.int32()), "fields": pa.list_(pa.uint8())}
@@ -30,7 +32,7 @@ FIELDS = {"authors": 1, "venue": 2, "keywords": 4, "year": 8}
 EVERY_FIELD = sum(FIELDS.values())
 APOSTROPHES = str.maketrans("", "", "'\u2019\u02bc")
 TEXTS_REMEMBERED = 65_536
-"""Names, venues and keywords whose words are cached while a shard is filled."""
+"""Pieces of texts, and names, venues and keywords while a shard is filled, whose words are cached."""
 NUMBERS_REMEMBERED = 65_536
 """Words of a shard whose numbers are cached."""
 
@@ -58,12 +60,18 @@ def readable_term(term: str) -> str:
 def name_words(text: str) -> list[str]:
     """Words of an author's name or a venue, in order: Jean-Pierre gives jean, pierre and jeanpierre; O'Brien gives o, brien and obrien."""
     folded = fold_name(text)
-    words = [*cut(folded)]
+    words = [*chain.from_iterable(map(_words_of, pieces(folded)))]
     joined = folded.translate(APOSTROPHES)
     if joined != folded:
         known = set(words)
         words += [word for word in cut(joined) if word not in known]
     return words
+
+
+@lru_cache(TEXTS_REMEMBERED)
+def _words_of(piece: str) -> tuple[str, ...]:
+    """Words of a piece of a folded text."""
+    return tuple(cut(piece))
 
 
 class FieldsBuilder:

@@ -61,6 +61,8 @@ _OTHERS = {("nf", "kappab"), ("i", "kappab"), ("ror", "gammat")}
 def separated(text: str) -> str:
     """A text with a hyphen before each Greek letter that follows a letter or digit. More than two Greek letters in a row are a Greek
     word."""
+    if text.isascii():
+        return text
     if "ß" in text:
         text = _SHARP_S.sub("β", text)
 

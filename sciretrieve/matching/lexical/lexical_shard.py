@@ -169,13 +169,13 @@ class LexicalShard:
         places_of = self._places_of
         return sorted(numbers, key=lambda number: (places := places_of(number)).stop - places.start)
 
-    def rows_with_all(self, numbers: Sequence[int], column: str | None = None) -> npt.NDArray[np.int32]:
-        """Rows of the papers with all of some terms, of which the first is the rarest, as in `rows_within`."""
-        rows = self.rows_within(numbers[0], column)
-        for place, number in enumerate(numbers[1:], 1):
+    def rows_with_all(self, numbers: Sequence[int], column: str | None = None, among: Rows | None = None) -> npt.NDArray[np.integer]:
+        """Rows of the papers with all of some terms, of which the first is the rarest, as in `rows_within`: all, or of the given ones."""
+        rows: npt.NDArray[np.integer] = self.rows_within(numbers[0], column) if among is None else among
+        for place, number in enumerate(numbers[among is None :], among is None):
             if len(rows) <= FEW:  # most of the way, and faster without arrays
                 rest = numbers[place:]
-                return np.array([row for row in rows.tolist() if all(self._has(number, row, column) for number in rest)], np.int32)
+                return np.array([row for row in rows.tolist() if all(self._has(number, row, column) for number in rest)], rows.dtype)
             rows = rows[self.have(number, rows, column)]
         return rows
 

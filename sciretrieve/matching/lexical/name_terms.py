@@ -8,7 +8,11 @@ nothing. docs/quality.md has the effect and the weights tried.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 
+from ...base.once import once
 from .analysis import Analyzer
 from .bm25 import Bm25, FieldTerms
 from .fields import field_term, name_words
@@ -27,31 +31,57 @@ MAY_CITE = re.compile(r"\s(?:and|&)\s|\sal\b")
 """What every such name has beside it."""
 MOST_CITED = 200
 """Most papers by authors that a text cites so. If there are more, the name says little."""
+WORDS_REMEMBERED = 65_536
+"""Words whose weights are cached."""
 YEARS = re.compile(r"(?:1[5-9]|20)\d\d")
 
 
-def field_terms(bm25: Bm25, analyzer: Analyzer, text: str) -> FieldTerms:
-    """Terms of a query that may be names, each with its field words and their weights."""
-    words = list(dict.fromkeys(name_words(text)))
-    cited = cited_names(bm25, text)
-    if len(words) > LONGEST_QUERY:
-        words = [word for word in words if word in cited]
-    terms: dict[str, dict[str, float]] = {}
-    # stop words are no names here, and neither are numbers, which venues contain
-    known = [(word, term) for word in words if (term := analyzer.term(word)) is not None]
-    for word, term in known:
-        as_name = {} if word.isdigit() else bm25.as_name(word)
-        as_word = bm25.frequency(term) if as_name else 0
+@dataclass(frozen=True)
+class NameTerms:
+    """Finds names among the words of queries of an index."""
+
+    analyzer: Analyzer
+    bm25: Bm25
+
+    def in_fields(self, text: str) -> FieldTerms:
+        """Terms of a query that may be names, each with its field words and their weights."""
+        words = list(dict.fromkeys(name_words(text)))
+        cited = cited_names(self.bm25, text)
+        if len(words) > LONGEST_QUERY:
+            words = [word for word in words if word in cited]
+        terms: dict[str, dict[str, float]] = {}
+        for word in words:
+            term, weights = self._cited(word) if word in cited else self._weights(word)
+            if weights:
+                terms.setdefault(term, {}).update(weights)
+        for word in words if terms else ():
+            if YEARS.fullmatch(word) and self.bm25.frequency(key := field_term("year", word)):
+                terms.setdefault(word, {})[key] = YEAR
+        return terms
+
+    @once
+    def _weights(self) -> Callable[[str], tuple[str, Mapping[str, float]]]:
+        """A function from a word to its term, and the weights of its field words."""
+        return lru_cache(WORDS_REMEMBERED)(self._weighed)
+
+    def _cited(self, word: str) -> tuple[str, Mapping[str, float]]:
+        return self._weighed(word, is_cited=True)
+
+    def _weighed(self, word: str, *, is_cited: bool = False) -> tuple[str, Mapping[str, float]]:
+        # stop words are no names here, and neither are numbers, which venues contain
+        term = None if word.isdigit() else self.analyzer.term(word)
+        if term is None:
+            return "", {}
+        as_name = self.bm25.as_name(word)
+        as_word = self.bm25.frequency(term) if as_name else 0
+        weights: dict[str, float] = {}
         for field, names in as_name.items():
             papers = sum(names.values())
             # an author's name may also name a method in texts, which must not count against a cited author
-            share = 1.0 if field == "authors" and word in cited else papers / max(papers + as_word, 1)
+            share = 1.0 if field == "authors" and is_cited else papers / max(papers + as_word, 1)
             if share >= LEAST_SHARES[field]:
-                terms.setdefault(term, {}).update(dict.fromkeys(names, WEIGHTS[field] * share))
-    for word, term in known if terms else ():
-        if YEARS.fullmatch(word) and bm25.frequency(key := field_term("year", word)):
-            terms.setdefault(term, {})[key] = YEAR
-    return terms
+                weights |= dict.fromkeys(names, WEIGHTS[field] * share)
+        return term, weights
 
 
 def cited_names(bm25: Bm25, text: str) -> set[str]:

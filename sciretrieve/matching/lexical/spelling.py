@@ -17,7 +17,6 @@ from ...base.types import Rows
 from ...papers.folding import fold
 from .analysis import Analyzer
 from .bm25 import Bm25, weigh_terms
-from .greek import spelled
 from .name_terms import is_name
 from .words import WORD
 from .written import joined_forms
@@ -118,10 +117,14 @@ class Speller:
 
     def own(self, text: str, terms: Mapping[str, float]) -> dict[str, float]:
         """Terms of a query without compounds that no paper writes as one word, since their parts say the same."""
-        matches = (match for match in WORD.findall(fold(text)) if not (match.isalnum() and match.isascii() and spelled(match) == match))
-        compounds = [words for match in matches if len(words := self.analyzer.words(match)) > 1]
-        joined = {self.analyzer.term(words[-1]) for words in compounds}
+        joined = set(map(self._joined_term, WORD.findall(fold(text))))
         return {term: weight for term, weight in terms.items() if term not in joined or self.bm25.frequency(term)}
+
+    @once
+    def _joined_term(self) -> Callable[[str], str | None]:
+        """A function from a word or compound to the term of a compound as one word; None for a word."""
+        words_of, term = self.analyzer.words, self.analyzer.term
+        return lru_cache(WORDS_REMEMBERED)(lambda match: term(words[-1]) if len(words := words_of(match)) > 1 else None)
 
     @once
     def _remembered(self) -> Callable[[str, str, int, bool], Correction | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from math import ceil
 from typing import Any, TypeAlias
 
@@ -101,12 +101,13 @@ class TypedTerms:
     @once
     def plain(self) -> frozenset[str]:
         """Terms of the words, with compounds split into parts."""
-        return frozenset(term for word in self._words if (term := self.analyzer.term(word)) is not None)
+        return frozenset(chain.from_iterable(map(self.analyzer.part_terms, self.analyzer.compounds(self.text))))
 
     @property
     def most_joined(self) -> int:
-        """Most terms that are `joined`."""
-        return min(len(self._words) * (len(self._words) - 1) // 2, LONGEST_COMPOUND * len(self._words))
+        """At least as many as are `joined`."""
+        words = len(self.analyzer.words(self.text))
+        return min(words * (words - 1) // 2, LONGEST_COMPOUND * words)
 
     @once
     def joined(self) -> frozenset[str]:

@@ -18,7 +18,7 @@ from ...base.types import Mask, Rows
 from ...files.schema import booleans, is_text
 from ...matching.lexical import Bm25, greek
 from ...matching.lexical.words import STOPWORDS
-from ...matching.scope import NO_ROWS, Scope, are_among, union
+from ...matching.scope import NO_ROWS, Scope, union
 from ...matching.sharding import by_shard
 from ...storage.fulltext import FULLTEXT
 from ...storage.shards import Shard
@@ -83,8 +83,7 @@ class Narrower:
         for ways in _looked_up(self.index.analyzer.spellings(text)):
             if rows is not None and not len(rows):
                 break
-            with_way = reduce(union, map(bm25.rows_with, ways))
-            rows = with_way if rows is None else rows[are_among(rows, with_way)]
+            rows = reduce(union, [bm25.rows_with(way, among=rows) for way in ways])
         return None if rows is None else int(np.count_nonzero(among.has(rows)))
 
     def _meet(self, demand: Expression, among: Scope) -> Scope | None:

@@ -22,7 +22,7 @@ from ...matching.dense.exact import NOT_MEASURABLE, measurable
 from ...matching.dense.vectors import vectors_at
 from ...matching.late import QueryTokens
 from ...matching.lexical.bm25 import weigh_terms
-from ...matching.lexical.name_terms import field_terms
+from ...matching.lexical.name_terms import NameTerms
 from ...matching.lexical.spelling import Speller
 from ...matching.scope import NO_ROWS, Scope
 from ...matching.search import NO_MATCH, Liked, Match, Probe, Searcher
@@ -293,6 +293,12 @@ class Reader:
         assert self.snapshot.bm25 is not None
         return Speller(self.snapshot.analyzer, self.snapshot.bm25, self._texts)
 
+    @once
+    def names(self) -> NameTerms:
+        """Finds names in queries. Only for an index with BM25."""
+        assert self.snapshot.bm25 is not None
+        return NameTerms(self.snapshot.analyzer, self.snapshot.bm25)
+
     def terms(self, words: str, mode: Mode) -> dict[str, float]:
         """Weighted terms of words that were not typed; empty for dense search."""
         return {} if mode == "dense" else weigh_terms(self.snapshot.analyzer.indexed(words))
@@ -470,7 +476,7 @@ class Reader:
             corrections = [correction for correction in corrections if self._searcher.believes(correction, vector)]
         terms = self.speller.terms(query.words, corrections)
         own_terms = self.speller.own(query.words, terms)
-        fields = {} if listing or snapshot.bm25 is None else field_terms(snapshot.bm25, snapshot.analyzer, query.words)
+        fields = {} if listing or snapshot.bm25 is None else self.names.in_fields(query.words)
         without_terms = any(snapshot.narrower.is_without_terms(leaf) for demand in demands for leaf in wanted(demand))
         listing = listing or (without_terms and not terms)
         return Probe(
