@@ -13,6 +13,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
+from time import monotonic
 from typing import Any, TypeAlias
 
 from ..base.errors import CorruptData, SciretrieveError, Unavailable
@@ -21,6 +22,8 @@ from .writing import describe, write_json
 
 LARGE = 1 << 20
 """Least size of a file whose hash is remembered. Smaller files are hashed in less than a millisecond."""
+RECENT = 0.005
+"""Seconds for which a check of all files counts."""
 
 Stamp: TypeAlias = list[Any]
 Seen: TypeAlias = tuple[int, int, int]
@@ -38,6 +41,7 @@ class Verified:
         self._stamps: dict[str, Stamp] | None = None
         self._read: dict[str, tuple[str, Seen, Mapping[str, Any]]] = {}
         self._lock = Lock()
+        self._all_checked = -RECENT
 
     def check(self, name: str, facts: Mapping[str, Any]) -> Path:
         """Path of a file, by its name within the index, after a check. Raises CorruptData, and Unavailable if the index was removed or
@@ -69,7 +73,10 @@ class Verified:
     def check_again(self, names: Iterable[str] | None = None) -> None:
         """Raise CorruptData if a checked file, of all or of those named, was truncated or overwritten since. Mapped parts of it may be
         gone, and reading them would kill the process. A file that was removed or replaced is unchanged for whoever has it open. A check
-        takes a few microseconds per file."""
+        takes a few microseconds per file, so those named are not checked within a few milliseconds of a check of all."""
+        now = monotonic()
+        if names is not None and now - self._all_checked < RECENT:
+            return
         for name in tuple(self._read) if names is None else names:
             if name not in self._read:
                 continue
@@ -80,6 +87,8 @@ class Verified:
                 continue
             if status.st_ino == seen[0] and (status.st_size, status.st_mtime_ns) != seen[1:]:
                 self.check(name, facts)
+        if names is None:
+            self._all_checked = now
 
     def remember(self, written: Mapping[str, Mapping[str, Any]], named: Container[str]) -> None:
         """Remember files that were just written and hashed, by name. Forget files that are no longer `named`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from operator import methodcaller
 from pathlib import Path
@@ -132,7 +132,7 @@ class Shard:
     @once
     def _file(self) -> pq.ParquetFile:
         path = self.file("papers.parquet")
-        with _name_errors(path):
+        with self._errors_named():
             file = pq.ParquetFile(self._source, pre_buffer=False)
             kinds = dict(zip(file.schema_arrow.names, file.schema_arrow.types, strict=True))
             groups = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
@@ -277,7 +277,7 @@ class Shard:
             places = integers(rows)
             columns = {name: column.take(places) for name, column in columns.items()}
         table = pa.Table.from_arrays(list(columns.values()), list(columns))
-        with _name_errors(self.verified.directory / SHARDS / self.facts.name / NAMES_FILE):
+        with self._errors_named(NAMES_FILE):
             table.validate(full=True)
         return table
 
@@ -304,8 +304,14 @@ class Shard:
             table.validate(full=True)
             return table
 
-    def _errors_named(self) -> AbstractContextManager[None]:
-        return _name_errors(self.verified.directory / SHARDS / self.facts.name / "papers.parquet")
+    @contextmanager
+    def _errors_named(self, name: str = "papers.parquet") -> Iterator[None]:
+        """Add a file's name to Arrow's errors."""
+        try:
+            yield
+        except (pa.ArrowException, OSError, ValueError) as error:
+            path = self.verified.directory / SHARDS / self.facts.name / name
+            raise CorruptData(f"{path} cannot be read: {' '.join(str(error).split())}") from error
 
 
 def _at(table: pa.Table, places: Rows) -> pa.Table:
@@ -342,15 +348,6 @@ def scope_of(shards: Sequence[Shard]) -> Scope:
     if not any(shard.facts.deleted for shard in shards):
         return Scope(rows)
     return Scope(rows, np.concatenate([shard.scope.flags for shard in shards]))
-
-
-@contextmanager
-def _name_errors(path: Path) -> Iterator[None]:
-    """Add the file's name to Arrow's errors."""
-    try:
-        yield
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise CorruptData(f"{path} cannot be read: {' '.join(str(error).split())}") from error
 
 
 def write_deleted(path: Path, rows: Rows) -> None:
