@@ -50,11 +50,11 @@ def opened(directory: Path, facts: ShardFacts) -> Shard:
 
 
 @pytest.mark.parametrize("rows", [[0], [999], [255, 256], [999, 0, 500, 500, 256, 255, 1], list(range(999, -1, -7)), []], ids=len)
-@pytest.mark.parametrize(("kept", "groups_at_once"), [(0, 1), (0, 32), (1 << 20, 1), (1 << 20, 32)])
+@pytest.mark.parametrize(("most_bytes", "groups_at_once"), [(0, 1), (0, 32), (1 << 20, 1), (1 << 20, 32)])
 def test_papers_come_in_the_order_of_their_rows(
-    written: Shard, rows: list[int], kept: int, groups_at_once: int, monkeypatch: pytest.MonkeyPatch
+    written: Shard, rows: list[int], most_bytes: int, groups_at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "KEPT", kept)
+    monkeypatch.setattr(reading, "KEPT", most_bytes)
     monkeypatch.setattr(reading, "GROUPS_AT_ONCE", groups_at_once)
     everything = papers_of(pq.read_table(written.file("papers.parquet")))
     for _ in range(2):  # from the file, then from what is kept of it

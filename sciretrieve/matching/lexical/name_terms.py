@@ -51,7 +51,7 @@ class NameTerms:
             words = [word for word in words if word in cited]
         terms: dict[str, dict[str, float]] = {}
         for word in words:
-            term, weights = self._cited(word) if word in cited else self._weights(word)
+            term, weights = self._weighed(word, is_cited=True) if word in cited else self._weights(word)
             if weights:
                 terms.setdefault(term, {}).update(weights)
         for word in words if terms else ():
@@ -63,9 +63,6 @@ class NameTerms:
     def _weights(self) -> Callable[[str], tuple[str, Mapping[str, float]]]:
         """A function from a word to its term, and the weights of its field words."""
         return lru_cache(WORDS_REMEMBERED)(self._weighed)
-
-    def _cited(self, word: str) -> tuple[str, Mapping[str, float]]:
-        return self._weighed(word, is_cited=True)
 
     def _weighed(self, word: str, *, is_cited: bool = False) -> tuple[str, Mapping[str, float]]:
         # stop words are no names here, and neither are numbers, which venues contain
