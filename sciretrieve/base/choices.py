@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from inspect import cleandoc
 from numbers import Integral, Real
-from os import PathLike
+from os import PathLike, fsdecode
 from pathlib import Path, PurePath
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -137,7 +137,7 @@ def check_types(options: Any) -> None:
 def check_value(name: str, value: Any, types: Sequence[Any], help: Help | None) -> None:
     """Check the value of an option. Raises as `check_types`."""
     if any(_is(value, kind) for kind in types):
-        if Path in types and isinstance(value, str) and "\0" in value:
+        if Path in types and isinstance(value, str | PathLike) and "\0" in fsdecode(value):
             raise InvalidRequest(f"{name} is no path, since it has a null character: {shortened(value)}")
         if help is not None and isinstance(value, Real) and not isinstance(value, bool):
             help.check(name, value)

@@ -141,6 +141,8 @@ def _print_part(console: Console, part: str, built_part: IndexPart, target: Path
         f"part {part}: {counted(built_part.papers, 'paper')}, {built_part.first:,} to {last:,} of {built_part.of:,}, in "
         f"{counted(built_part.shards, 'shard')}, in {built_part.path}"
     )
+    if built_part.rejected:
+        console.note(f"rejected {counted(built_part.rejected, 'row')}: `index parts` lists them")
     console.note(f"next, when all parts are in {target}: sciretrieve index parts {shlex.quote(str(target))}")
 
 

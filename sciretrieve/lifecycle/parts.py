@@ -7,6 +7,7 @@ Each machine reads the whole corpus and divides it in the same way, but writes a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
@@ -20,13 +21,15 @@ from ..matching.late import write_packing
 from ..matching.sharding import Share
 from ..options import BuildSettings, changed
 from ..options.keywords import BuildKeywords
-from ..papers.corpora import ColumnMap, Corpus, Sources, open_corpus
+from ..papers.corpora import ColumnMap, Corpus, Rejected, Sources, open_corpus, read_rejections, warn_of
+from ..papers.corpora.rejections import REJECTED
 from ..progress import shown
 from ..protocols import IndexPlace, Progress, Workers
 from ..storage.finding import folder_of
 from ..storage.manifest import MANIFEST, PARTS, read_manifest
 from ..storage.pending import Pending
 from .building import PLAN, Build, check_place, publish, shard_differences
+from .ingest import first_rejected
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,7 @@ class IndexPart(AsJson):
         shards: number of shards.
         first: position of its first paper in the corpus, counted from 1.
         of: number of papers in all parts.
+        rejected, rejections: number of rejected rows of the whole corpus, and the first 100 of them.
     """
 
     path: Path
@@ -46,6 +50,8 @@ class IndexPart(AsJson):
     shards: int
     first: int
     of: int
+    rejected: int
+    rejections: Sequence[Rejected]
 
 
 @checked
@@ -81,17 +87,26 @@ def build_part(
         work = Build(opened_corpus, folder, changed(settings, changes), strict, listener, workers)
         with write_lock(folder):
             pending = work.filled(resume, overwrite, share)
-        sizes, places = (pending.cut or {})["shards"], pending.places
-        return IndexPart(folder, sum(sizes[places[0] : places[-1] + 1]), len(places), 1 + sum(sizes[: places[0]]), sum(sizes))
+    cut, places, rejections = pending.cut or {}, pending.places, first_rejected(pending)
+    sizes = cut["shards"]
+    papers, before = sum(sizes[places[0] : places[-1] + 1]), sum(sizes[: places[0]])
+    warn_of(cut["rejected"], rejections, str(folder), pending.rejected)
+    return IndexPart(folder, papers, len(places), 1 + before, sum(sizes), cut["rejected"], rejections)
 
 
 @dataclass(frozen=True, slots=True)
 class Joined(AsJson):
-    """The result of joining parts: an index's numbers of parts and shards."""
+    """The result of joining parts: an index's numbers of parts and shards.
+
+    Attributes:
+        rejected, rejections: number of rejected rows of the corpus, and the first 100 of them.
+    """
 
     parts: int
     shards: int
     generation: int
+    rejected: int
+    rejections: Sequence[Rejected]
 
 
 def has_parts(index: str | Path) -> bool:
@@ -151,7 +166,9 @@ def index_parts(index: IndexPlace, *, progress: Progress | bool = True) -> Joine
 
 def _joined(directory: Path, parts: int) -> Joined:
     manifest = read_manifest(directory)
-    return Joined(parts, len(manifest.shards), manifest.generation)
+    rejections = read_rejections(directory / REJECTED, manifest.rejected)
+    warn_of(manifest.rejected, rejections, str(directory), directory / REJECTED)
+    return Joined(parts, len(manifest.shards), manifest.generation, manifest.rejected, rejections)
 
 
 def _parts(directory: Path) -> list[Pending]:

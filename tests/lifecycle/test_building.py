@@ -235,6 +235,25 @@ def test_a_directory_of_other_files_is_left_alone(corpus: Path, tmp_path: Path) 
     assert [path.relative_to(tmp_path / "home") for path in (tmp_path / "home").rglob("*")] == [Path("shards"), Path("shards/thesis.tex")]
 
 
+def test_an_index_is_no_corpus_unless_it_is_open(whole: sr.Index, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Its files have deleted papers, too. Beside papers, indexes are left out."""
+    (tmp_path / "here").symlink_to(whole.path)
+    shard = whole.path / "shards" / whole.snapshot.manifest.shards[0].name
+    for source in (whole.path, str(shard), shard / "papers.parquet", f"{whole.path}/*/*/papers.parquet", "here", whole.path.parent):
+        with pytest.raises(InvalidRequest, match=r"is an index, and no corpus; `sciretrieve export -i .* writes its papers into one"):
+            open_corpus(source)
+    data = tmp_path / "data"
+    sr.build([{"id": "a", "title": "Old"}, {"id": "b", "title": "New"}], data / "indexes" / "mine", encoder=None).close()
+    sr.delete(data / "indexes" / "mine", "a")
+    with sr.open(data / "indexes" / "mine") as index:
+        assert [batch.papers["id"].to_pylist() for batch in open_corpus(index).batches()] == [["b"]]
+    papers = write_jsonl(data / "papers.jsonl", [{"id": "c", "title": "Other"}])
+    shutil.copy(data / "indexes" / "mine" / "shards" / "000000" / "papers.parquet", data / "papers.parquet")
+    with caplog.at_level("WARNING"):
+        assert open_corpus(data).files == (papers, data / "papers.parquet")
+    assert caplog.messages[-1] == f"of {data} these files are not read: indexes/mine"
+
+
 def test_a_directory_with_what_a_build_left_at_its_very_beginning_is_built_into(corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "index" / "shards" / "000000.partial").mkdir(parents=True)
     (tmp_path / "index" / ".sciretrieve-0123456789abcdef.tmp").touch()

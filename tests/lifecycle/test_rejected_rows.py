@@ -3,6 +3,7 @@
 import logging
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,18 @@ def test_they_are_said_each_time(call: str, before: str, folder: Path, caplog: p
             assert warning.getMessage().startswith(f"{folder}: rejected 3 rows")
 
 
+def test_parts_say_them_each_time_and_so_does_who_joins_them(tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    calls: list[Callable[[], Any]] = [partial(sr.build_part, ROWS, index, part, encoder=None) for part in ("1/2", "1/2", "2/2")]
+    calls.append(partial(sr.index_parts, index))
+    for call in calls:
+        with pytest.warns(sr.RowsRejected, match="rejected 3 rows, the first, row 2 of papers, for no title and no abstract") as told:
+            answer = call()
+        assert [each.filename for each in told] == [__file__]
+        assert (answer.rejected, bad_rows(answer.rejections)) == (3, BAD)
+        assert Path(str(told[0].message).rpartition("; ")[2].removesuffix(" lists them")).read_text().count("\n") == 3
+
+
 @pytest.mark.parametrize("call", [sr.build, sr.add, sr.sync])
 def test_strict_refuses_them_again(call: Any, folder: Path) -> None:
     """Also where nothing else is to be done."""
@@ -105,7 +118,13 @@ def test_a_resumed_add_says_them(folder: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_the_command_line_says_them_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_jsonl(tmp_path / "papers.jsonl", ROWS)
-    for words in (["index", "papers.jsonl", "-o", "index", "--encoder", ""], ["sync", "papers.jsonl", "-i", "index"]):
+    parts = [["index", "papers.jsonl", "-o", "parted", "--encoder", "", "--part", part] for part in ("1/2", "2/2")]
+    for words in (
+        ["index", "papers.jsonl", "-o", "index", "--encoder", ""],
+        ["sync", "papers.jsonl", "-i", "index"],
+        *parts,
+        ["index", "parts", "parted"],
+    ):
         result = sciretrieve(*words)
         assert result.stderr.count("rejected 3 rows") == 1, result.stderr
 

@@ -31,6 +31,7 @@ HOSTILE: list[Any] = [
     float("nan"),
     "",
     "\0",
+    Path("\0"),
     "nonsense\ud800",
     b"bytes",
     [],

@@ -93,12 +93,12 @@ LINES = {
     "evaluation": (8_025, "a reader for each benchmark's files, and its protocol; matrices, sweeps, pools; receipts, ir_datasets"),
     "files": (1_800, "streams, archives and files that are whole or absent; tables whose columns differ; all tables are written here"),
     "integrations": (380, "a retriever for each of three libraries, filters of one in our language, papers for a fourth"),
-    "lifecycle": (4_050, "build, add, sync, merge, reindex, full texts, parts, a cluster: each can be interrupted anywhere"),
+    "lifecycle": (4_080, "build, add, sync, merge, reindex, full texts, parts, a cluster: each can be interrupted anywhere"),
     "matching": (6_400, "three ways to score: words and names, vectors with FAISS, also on GPUs, tokens; what passages add"),
     "metrics": (1_060, "measures as their authors and ir_measures name and compute them, significance, power"),
     "options": (700, "each option once, and keyword arguments, which are generated"),
     "papers": (
-        12_680,
+        12_730,
         "a reader for each of some forty forms of export, names in parts, identifiers, citations in five; full texts, half of that PDFs; "
         "drafts",
     ),

@@ -7,8 +7,10 @@ import glob
 import hashlib
 import io
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import chain, compress
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeAlias, cast
 
@@ -27,7 +29,7 @@ from .dialects import plain
 from .formats import ANY_SUFFIXES, SUFFIXES, format_of, looks_like_papers, plugged, suffix_of, supported
 from .jsonl import BEIR_NAMES
 from .papers import Batch, papers
-from .raw import BATCH_ROWS, RawBatch, Row, batches_of_rows, table_of_rows
+from .raw import BATCH_ROWS, BROKEN, RawBatch, Rejected, Row, batch_of_table, batches_of_rows, is_broken, table_of_rows
 
 LOG = logging.getLogger(__name__)
 COMMON_NAMES = {"bibliography", "corpus", "data", "documents", "export", "library", "my library", "papers", "references", "train", "works"}
@@ -130,32 +132,38 @@ class PaperCorpus(Corpus):
 
 @dataclass(frozen=True)
 class TableCorpus(Corpus):
-    """A corpus in memory: a table with one row per paper, made of a `kind` of object."""
+    """A corpus in memory: a table with one row per paper, made of a `kind` of object; without rows that have lone surrogates, whose numbers
+    are `broken`."""
 
     table: pa.Table
     kind: str
+    broken: Set[int]
 
     @property
     def sources(self) -> tuple[str, ...]:
         """The kind of object, for it has no name."""
-        return (f"in memory: {self.kind} of {self.table.num_rows:,} rows",)
+        return (f"in memory: {self.kind} of {self.count():,} rows",)
 
-    def count(self) -> int | None:
-        """The table's rows."""
-        return int(self.table.num_rows)
+    def count(self) -> int:
+        """All rows."""
+        return int(self.table.num_rows) + len(self.broken)
 
     def fingerprint(self) -> str:
         """Changes with the table's contents."""
-        digest = hashlib.sha256(repr(self.columns).encode())
+        digest = hashlib.sha256(f"{self.columns!r}{sorted(self.broken) or ''}".encode())
         with pa.ipc.new_stream(pa.PythonFile(_Hashing(digest), "w"), self.table.schema) as stream:
             for batch in self.table.combine_chunks().to_batches(BATCH_ROWS):
                 stream.write_batch(batch)
         return digest.hexdigest()
 
     def _raw(self) -> Iterator[RawBatch]:
-        for first in range(0, self.table.num_rows, BATCH_ROWS):
-            rows = self.table.slice(first, BATCH_ROWS)
-            yield RawBatch(self.name, rows, list(range(first + 1, first + 1 + rows.num_rows)))
+        numbers, taken = range(1, self.count() + 1), 0
+        for first in range(0, len(numbers), BATCH_ROWS):
+            window = numbers[first : first + BATCH_ROWS]
+            sound = [number for number in window if number not in self.broken]
+            rejected = [Rejected(self.name, number, BROKEN) for number in window if number in self.broken]
+            yield batch_of_table(self.name, self.table.slice(taken, len(sound)), sound, rejected)
+            taken += len(sound)
 
 
 @checked
@@ -199,14 +207,31 @@ def _is_arrow(item: object) -> bool:
     return any(hasattr(item, name) for name in ARROW)
 
 
-def _table(parts: Sequence[Any]) -> tuple[pa.Table, str]:
-    """Tables one after another, and what they were."""
+def _table(parts: Sequence[Any]) -> tuple[pa.Table, str, Set[int]]:
+    """Tables one after another, what they were, and the numbers of their broken rows."""
     type_of_parts = type(parts[0])
     kind = f"{type_of_parts.__module__.partition('.')[0]}.{type_of_parts.__name__}"
     try:
-        return pa.concat_tables(map(_as_table, parts), promote_options="permissive"), kind
+        tables, sound = zip(*map(_sound_table, parts), strict=True)
+        return pa.concat_tables(tables, promote_options="permissive"), kind, _broken(chain(*sound))
     except (pa.ArrowException, UnicodeEncodeError, TypeError, ValueError) as error:
         raise _no_table(kind, error) from error
+
+
+def _sound_table(part: Any) -> tuple[pa.Table, Sequence[bool]]:
+    """A part as a table of its sound rows, and which these are; only pandas can have others here."""
+    try:
+        table = _as_table(part)
+        return table, [True] * table.num_rows
+    except UnicodeEncodeError:
+        if not hasattr(part, "itertuples"):
+            raise
+        sound = [not is_broken(row) for row in part.itertuples(name=None)]
+        return _as_table(part[sound]), sound
+
+
+def _broken(sound: Iterable[bool]) -> Set[int]:
+    return {number for number, is_sound in enumerate(sound, 1) if not is_sound}
 
 
 def _as_table(part: Any) -> pa.Table:
@@ -217,10 +242,15 @@ def _as_table(part: Any) -> pa.Table:
     return pa.table(part)
 
 
-def _table_of_rows(items: Sequence[Row | Paper]) -> tuple[pa.Table, str]:
+def _table_of_rows(items: Sequence[Row | Paper]) -> tuple[pa.Table, str, Set[int]]:
     kind = "a list" if isinstance(items[0], Mapping) else "a list of Paper"
+    rows = [_row(item) for item in items]
     try:
-        return table_of_rows([_row(item) for item in items]), kind
+        try:
+            return table_of_rows(rows), kind, frozenset()
+        except UnicodeEncodeError:
+            sound = [not is_broken(row) for row in rows]
+            return table_of_rows([*compress(rows, sound)]), kind, _broken(sound)
     except (pa.ArrowException, UnicodeEncodeError, TypeError) as error:
         raise _no_table(kind, error) from error
 
@@ -279,6 +309,8 @@ def _expand(source: str) -> Sequence[Path]:
     if path.is_file() and _is_of_several(path):
         return _archive(path)
     if path.is_file() or archives.place(path):
+        if (index := _index_of(path)) is not None:
+            raise _is_index(index)
         format_of(path)
         return [path]
     matches = sorted(glob.glob(source, recursive=True))  # noqa: PTH207 (Path.glob takes no absolute patterns)
@@ -293,17 +325,38 @@ def _directory(path: Path) -> Sequence[Path]:
             return [path / name]
     files: list[Path] = []
     others: list[str] = []
-    for file in sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith((".", "_"))):
+    found = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith((".", "_")))
+    indexes = {index for file in found if (index := _index_of(file)) is not None}
+    for file in found:
+        if not indexes.isdisjoint(file.absolute().parents if indexes else ()):
+            continue
         if _is_of_several(file):
             files += _archive(file)
         elif _may_have_papers(file):
             files.append(file)
         else:
             others.append(file.relative_to(path).as_posix())
+    if indexes and not files:
+        raise _is_index(min(indexes))
     if not files:
         raise NotFound(f"{path} holds no supported file ({', '.join(supported())})")
-    _warn_of(path, others)
+    _warn_of(path, [*(index.relative_to(path.absolute()).as_posix() for index in sorted(indexes)), *others])
     return files
+
+
+def _index_of(file: Path) -> Path | None:
+    """The folder of the index of which a file has papers, deleted ones too, see `storage.shards`; None for other files."""
+    if file.name != "papers.parquet" or not file.with_name("ids.arrow").is_file():
+        return None
+    shards = file.absolute().parents[1]
+    return shards.parent if shards.name == "shards" else None
+
+
+def _is_index(index: Path) -> InvalidRequest:
+    return InvalidRequest(
+        f"{index} is an index, and no corpus; `sciretrieve export -i {shlex.quote(str(index))} -o papers.parquet` writes its papers into "
+        "one, and in Python an open index is one"
+    )
 
 
 def _may_have_papers(file: Path) -> bool:

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from ...base.errors import InvalidRequest
 from ...files.streams import STDIN, as_file, is_compressed
-from .raw import BATCH_ROWS, RawBatch, Rejected
+from .raw import BATCH_ROWS, RawBatch, batch_of_table
 
 
 def read(path: Path) -> Iterator[RawBatch]:
@@ -21,7 +21,7 @@ def read(path: Path) -> Iterator[RawBatch]:
     try:
         with as_file(path) as plain, pq.ParquetFile(plain, memory_map=True) as file:
             for batch in file.iter_batches(batch_size=BATCH_ROWS):
-                yield _checked(str(path), row, pa.Table.from_batches([batch]))
+                yield batch_of_table(str(path), pa.Table.from_batches([batch]), range(row + 1, row + 1 + batch.num_rows))
                 row += batch.num_rows
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
         reason = str(error).splitlines()[0]
@@ -37,24 +37,3 @@ def count(path: Path) -> int | None:
         return int(pq.read_metadata(path).num_rows)
     except (pa.ArrowInvalid, OSError) as error:
         raise InvalidRequest(f"{path} cannot be read as Parquet: {str(error).splitlines()[0]}") from error
-
-
-def _checked(source: str, before: int, table: pa.Table) -> RawBatch:
-    numbers = list(range(before + 1, before + table.num_rows + 1))
-    try:
-        table.validate(full=True)  # Arrow trusts the bytes that it reads; this looks at them
-        return RawBatch(source, table, numbers)
-    except pa.ArrowInvalid:
-        broken_rows = {row for column in table.columns for row in _broken(column)}
-    sound_rows = [row for row in range(table.num_rows) if row not in broken_rows]
-    rejected = [Rejected(source, numbers[row], "broken UTF-8") for row in sorted(broken_rows)]
-    return RawBatch(source, table.take(sound_rows), [numbers[row] for row in sound_rows], rejected)
-
-
-def _broken(column: pa.ChunkedArray) -> Iterator[int]:
-    """The rows of a column of texts, or of lists of texts, that hold broken UTF-8."""
-    for row in range(len(column)):
-        try:
-            column[row].as_py()
-        except UnicodeDecodeError:
-            yield row

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -15,6 +15,8 @@ from ...files.schema import column_from
 BATCH_ROWS = 4096
 BATCH_BYTES = 64 << 20
 """Bytes after which a batch is full, however few rows it has."""
+BROKEN = "broken UTF-8"
+"""Why a row with bytes that are no text, or with lone surrogates in their place, is rejected."""
 MOST_COLUMNS = 4096
 """Columns that a corpus may have. A shard has a value, or the lack of it, for each paper and column."""
 
@@ -72,12 +74,33 @@ def batches_of_rows(
         try:
             table = table_of_rows(list(rows.values()))
         except UnicodeEncodeError:
-            broken_rows = [number for number, row in rows.items() if _is_broken(row)]
-            rejected += [Rejected(source, number, "broken UTF-8") for number in broken_rows]
+            broken_rows = [number for number, row in rows.items() if is_broken(row)]
+            rejected += [Rejected(source, number, BROKEN) for number in broken_rows]
             for number in broken_rows:
                 del rows[number]
             table = table_of_rows(list(rows.values()))
         yield RawBatch(source, table, list(rows), rejected, untyped, has_weak_ids)
+
+
+def batch_of_table(source: str, table: pa.Table, numbers: Sequence[int], rejected: Sequence[Rejected] = ()) -> RawBatch:
+    """The numbered rows of a table, those with broken UTF-8 rejected, too."""
+    try:
+        table.validate(full=True)  # Arrow trusts the bytes that it reads; this looks at them
+        return RawBatch(source, table, list(numbers), list(rejected))
+    except pa.ArrowInvalid:
+        broken_rows = {row for column in table.columns for row in _unreadable(column)}
+    sound_rows = [row for row in range(table.num_rows) if row not in broken_rows]
+    more = [Rejected(source, numbers[row], BROKEN) for row in sorted(broken_rows)]
+    return RawBatch(source, table.take(sound_rows), [numbers[row] for row in sound_rows], [*rejected, *more])
+
+
+def _unreadable(column: pa.ChunkedArray) -> Iterator[int]:
+    """The rows of a column of texts, or of lists of texts, that hold broken UTF-8."""
+    for row in range(len(column)):
+        try:
+            column[row].as_py()
+        except UnicodeDecodeError:
+            yield row
 
 
 def filled(row: Row) -> Row:
@@ -128,7 +151,8 @@ def free_name(name: str, used_names: Container[str]) -> str:
     return name
 
 
-def _is_broken(row: Row) -> bool:
+def is_broken(row: object) -> bool:
+    """Whether a text of a row has a lone surrogate."""
     try:
         json.dumps(row, ensure_ascii=False, default=str).encode()
     except UnicodeEncodeError:

@@ -178,13 +178,50 @@ def test_what_pandas_has_for_a_missing_value_is_no_text() -> None:
         pd.concat([pd.DataFrame(ROWS), pd.DataFrame(ROWS)], axis=1),
         [{1: "a"}],
         [Paper("a"), {"id": "b"}, 3],
-        *(None, 123, [{"id": 1}, "papers.jsonl"], [3], [{"id": "1", "title": "\ud800"}], pd.DataFrame({"a": [1, "x"]})),
+        *(None, 123, [{"id": 1}, "papers.jsonl"], [3], pd.DataFrame({"a": [1, "x"]})),
     ],
 )
 def test_what_is_no_table_is_refused_in_one_line(value: Any) -> None:
     with pytest.raises(InvalidRequest, match=r"is not a corpus|cannot be read as a table of papers|neither a title nor") as caught:
         list(open_corpus(value).batches())
     assert "\n" not in str(caught.value)
+
+
+SURROGATES = [{"id": "a", "title": "fine"}, {"id": "b", "title": "br\ud800ken"}, {"id": "c", "title": "well"}]
+PANDAS = pd.DataFrame({name: pd.Series([row[name] for row in SURROGATES], dtype=object) for name in ("id", "title")})
+BYTES = pa.array([b"fine", b"br\xffken", b"well"])
+FORMS: dict[str, Any] = {
+    "dicts": SURROGATES,
+    "papers": [Paper(row["id"], row["title"]) for row in SURROGATES],
+    "both": [*SURROGATES[:1], Paper("b", "\udfff"), *SURROGATES[2:]],
+    "in a list": [{**row, "title": "t", "authors": ["A", row["title"]]} for row in SURROGATES],
+    "name": [SURROGATES[0], {**SURROGATES[0], "id": "b", "\ud800": 1}, SURROGATES[2]],
+    "data frame": PANDAS,
+    "index": PANDAS.set_index("id"),
+    "data frames": [PANDAS[:1], PANDAS[1:]],
+    "table": pa.table({"id": ["a", "b", "c"], "title": pa.Array.from_buffers(pa.string(), 3, BYTES.buffers())}),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_row_in_memory_with_a_lone_surrogate_is_rejected_alone(form: str) -> None:
+    corpus = open_corpus(FORMS[form])
+    (batch,) = corpus.batches()
+    assert batch.papers["id"].to_pylist() == ["a", "c"]
+    assert [(row.row, row.reason) for row in batch.rejected] == [(2, "broken UTF-8")]
+    assert corpus.count() == 3
+    assert "3 rows" in corpus.sources[0]
+
+
+def test_rows_in_memory_keep_their_numbers_where_none_or_few_are_sound() -> None:
+    (batch,) = open_corpus(SURROGATES[1:2] * 2).batches()
+    assert ([row.row for row in batch.rejected], len(batch.papers)) == ([1, 2], 0)
+    rows = [SURROGATES[1] if place % 5000 == 0 else {"id": str(place), "title": "t"} for place in range(9000)]
+    rows[8999] = {"title": ""}
+    batches = [*open_corpus(rows).batches()]
+    assert [row.row for batch in batches for row in batch.rejected] == [1, 5001, 9000]
+    assert [id for batch in batches for id in batch.papers["id"].to_pylist()] == [row["id"] for row in rows[:-1] if row["title"] == "t"]
+    assert open_corpus(rows).fingerprint() != open_corpus(rows[1:]).fingerprint()
 
 
 @pytest.mark.parametrize(
