@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Unpack
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..base.wording import counted
 from ..encoders import adopted, load_encoder
 from ..encoders.stored import StoredVectors
 from ..encoders.torch_runtime import check_device, has_cuda
+from ..files.writing import forbids_writing
 from ..lifecycle import build
 from ..lifecycle.distributed import RayWorkers
 from ..metrics.judgements import check_ids, is_json, json_of, read_qrels, read_scores
@@ -102,13 +104,20 @@ def replay(receipt: Path, progress: Progress | bool = True, workers: RayWorkers 
     Raises: as `evaluate`.
     """
     request, facts = receipts.read(receipt)
-    with shown(progress) as listener:
-        report, materials = _evaluated(request, None, listener, workers)
+    with shown(progress) as listener, TemporaryDirectory(prefix="sciretrieve-", ignore_cleanup_errors=True) as aside:
+        try:
+            report, materials = _evaluated(request, None, listener, workers)
+        except OSError as error:
+            if not forbids_writing(error):
+                raise
+            listener.note(f"{request.cache} cannot be written to, so papers are indexed for this replay alone")
+            report, materials = _evaluated(replace(request, cache=aside), None, listener, workers)
+        hashes_now = receipts.hashes(report, materials)
     figures, figures_now = facts["measures"], all_measures(report.to_dict())
     differences = [
         f"{name} was {figures[name]!r} and is {figures_now.get(name)!r}" for name in figures if figures[name] != figures_now.get(name)
     ]
-    changes = receipts.changes(facts, receipts.hashes(report, materials), versions())
+    changes = receipts.changes(facts, hashes_now, versions())
     report = replace(report, notes=[*report.notes, *changes])
     return report, differences + changes if differences else []
 

@@ -13,7 +13,7 @@ from typing import Any, Self
 from ..base import system
 from ..base.errors import IndexBusy, InvalidRequest
 from .strict_json import RepeatedKey, parsed
-from .writing import make_folder, sync_file
+from .writing import forbids_writing, make_folder, sync_file
 
 
 class AppendedFile:
@@ -40,8 +40,9 @@ class AppendedFile:
         self._length = self._lines = 0
         self._missing = b""  # the end of the last line
         self._handle: int | None = None
+        self._refusal: OSError | None = None
         with suppress(FileNotFoundError):
-            self._handle = os.open(path, os.O_RDWR | system.BINARY)
+            self._handle = self._opened()
         if self._handle is not None:
             try:
                 self._lock()
@@ -71,6 +72,8 @@ class AppendedFile:
         timed = [{"time": time, **row} for row in rows]
         if not timed:
             return timed
+        if self._refusal is not None:
+            raise self._refusal
         if self._handle is None:
             self._make()
         handle = self._handle
@@ -89,6 +92,16 @@ class AppendedFile:
         self.numbers += range(self._lines + 1, self._lines + len(timed) + 1)
         self._lines += len(timed)
         return timed
+
+    def _opened(self) -> int:
+        """The file, open for reading alone where nothing may be written; `append` then raises the reason."""
+        try:
+            return os.open(self.path, os.O_RDWR | system.BINARY)
+        except OSError as error:
+            if not forbids_writing(error):
+                raise
+            self._refusal = error
+            return os.open(self.path, os.O_RDONLY | system.BINARY)
 
     def _make(self) -> None:
         make_folder(self.path.parent)

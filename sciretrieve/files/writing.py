@@ -6,6 +6,7 @@ a library. File names are created, changed and removed by `os`.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
@@ -41,6 +42,11 @@ sync_file = system.sync_file
 retire = system.retire
 _locks: dict[Path, ExitStack] = {}
 """The files that this process has locked, each with the callbacks that unlock and close it."""
+
+
+def forbids_writing(error: OSError) -> bool:
+    """Whether an error says that nothing may be written in a place."""
+    return error.errno in (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 def check_parent(path: Path) -> None:

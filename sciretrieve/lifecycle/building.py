@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -99,8 +100,14 @@ def build(
     check_place(directory)
     with shown(progress) as listener:
         work = Build(opened_corpus, directory, changed(settings, changes), strict, listener, workers)
-        with write_lock(directory):
-            work.run(resume, overwrite)
+        with ExitStack() as lock:
+            try:
+                lock.enter_context(write_lock(directory))
+            except OSError:  # what is there already may be where nothing can be written
+                if overwrite or not work.is_done():
+                    raise
+            else:
+                work.run(resume, overwrite)
         index = open_index(directory, encoder=work.own)
     warn_of(index.rejected, index.rejections, str(directory), directory / REJECTED)
     return index
@@ -227,6 +234,16 @@ class Build:
         publish(self.filled(resume, overwrite), self.plan, self.metric, old, self.progress, self.workers)
         remove(self.directory / PARTS)
 
+    def is_done(self) -> bool:
+        """Whether the index is there already, so that nothing needs to be written."""
+        old = self._current(overwrite=True)
+        return (
+            old is not None
+            and not (self.strict and old.rejected)
+            and not self._differences(old.build, old.whole == self.fingerprint, old.late is not None)
+            and self._spanned(old, Silent()) == IndexSettings.of(old)
+        )
+
     def filled(self, resume: bool, overwrite: bool, share: Share = ALL) -> Pending:
         """Cut the corpus, and fill its shards that are built here."""
         facts = {"corpus": list(self.corpus.sources), "fingerprint": self.fingerprint}
@@ -318,15 +335,19 @@ class Build:
             f"(both with -i {shlex.quote(str(self.directory))}); else "
         )
 
-    def _respan(self, old: Manifest) -> None:
-        """If an index of the same papers exists, rebuild what spans its shards where settings differ."""
+    def _spanned(self, old: Manifest, progress: Progress) -> IndexSettings:
+        """The settings that an index of the same papers is to have of what spans its shards."""
         # unchanged settings keep their current values: `auto` as resolved, BM25 as tuned
         old_settings, new_settings = {**asdict(BuildSettings()), **old.build["settings"]}, self.plan["settings"]
         changed_names = {name for name, value in new_settings.items() if old_settings[name] != value}
         if "memory" in changed_names:
             changed_names.add("dense")
-        spanning = _spanning_settings(self.plan, self.metric, old.papers, self.progress)
-        settings = replace(IndexSettings.of(old), **{name: getattr(spanning, name) for name in SPANNING if name in changed_names})
+        spanning = _spanning_settings(self.plan, self.metric, old.papers, progress)
+        return replace(IndexSettings.of(old), **{name: getattr(spanning, name) for name in SPANNING if name in changed_names})
+
+    def _respan(self, old: Manifest) -> None:
+        """If an index of the same papers exists, rebuild what spans its shards where settings differ."""
+        settings = self._spanned(old, self.progress)
         if settings == IndexSettings.of(old):
             self.progress.note(f"{self.directory} is up to date: the same corpus and settings")
         else:

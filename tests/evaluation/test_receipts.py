@@ -12,6 +12,7 @@ import pytest
 from sciretrieve.base.errors import InvalidRequest, NotFound
 from sciretrieve.evaluation import evaluate, receipts, replay
 from tests.evaluation.made_up_benchmarks import write_beir
+from tests.read_only import read_only
 
 WORDS = ("apple", "bridge", "copper", "desert", "engine", "forest")
 
@@ -58,6 +59,19 @@ def test_a_project_may_move(receipt: Path, tmp_path: Path, monkeypatch: pytest.M
     shutil.rmtree(tmp_path / "elsewhere" / "data")
     with pytest.raises(NotFound, match="project/data"):
         replay(moved, progress=False)
+
+
+def test_nothing_is_written_beside_a_receipt(receipt: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its index, and after a move, by which the index is outdated; from a folder without write permission."""
+    index = receipt.parents[1] / "cache/beir-data-bm25"
+    (index / ".lock").unlink()
+    _, differences = read_only(receipt.parents[1], lambda: replay(receipt, progress=False))
+    assert (differences, (index / ".lock").exists()) == ([], False)
+    shutil.move(tmp_path / "project", tmp_path / "medium")
+    monkeypatch.chdir(tmp_path / "medium")
+    before = sorted(Path().rglob("*"))
+    _, differences = read_only(Path.cwd(), lambda: replay(Path("run/receipt.json"), progress=False))
+    assert (differences, sorted(Path().rglob("*"))) == ([], before)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 
 from sciretrieve.base.errors import IndexBusy, InvalidRequest
 from sciretrieve.files.appending import AppendedFile
+from tests.read_only import read_only
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
@@ -60,3 +61,12 @@ def test_a_key_that_a_line_has_twice_is_named_also_in_a_last_line_without_an_end
     (tmp_path / "x").write_text('{"a": 1}\n{"b": {"c": 1, "c": 2}}')
     with pytest.raises(InvalidRequest, match="line 2: 'b' → 'c' is there twice"):
         AppendedFile(tmp_path / "x")
+
+
+def test_a_file_that_may_not_be_written_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_text('{"a": 1}\n')
+    assert read_only(tmp_path, lambda: rows_of(path)) == [{"a": 1}]
+    with pytest.raises(PermissionError, match="x'"):
+        read_only(tmp_path, lambda: AppendedFile(path).append([{"b": 2}]))
+    assert path.read_text() == '{"a": 1}\n'

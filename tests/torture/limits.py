@@ -9,7 +9,6 @@ the limit it completes, see `Stage.check`. Prints how many operations failed, an
 `read-only`: in a directory that may not be written, an index is read. Prints "root" where such a directory cannot be had.
 """
 
-import ctypes
 import gc
 import os
 import resource
@@ -22,6 +21,7 @@ from typing import Any
 from unittest import mock
 
 import sciretrieve as sr
+from tests.read_only import give_up_rights, may_write
 from tests.torture.operations import (
     OPERATIONS,
     Corpora,
@@ -33,9 +33,6 @@ from tests.torture.operations import (
     letters_for_all,
     verified,
 )
-
-CAPABILITIES = 0x20080522
-"""The version of the interface to capabilities."""
 
 
 @contextmanager
@@ -82,17 +79,13 @@ def under_limits(folder: Path, limits: list[int], limit: Callable[[int], Any]) -
 
 
 def may_be_read_only(folder: Path) -> bool:
-    """Give up what root may do beyond others; says whether a directory without write permission now is one."""
-    header, nothing = (ctypes.c_uint32 * 2)(CAPABILITIES, 0), (ctypes.c_uint32 * 6)()
-    ctypes.CDLL(None).capset(header, nothing)
+    """Whether a directory without write permission is one, for root too."""
+    give_up_rights()
     folder.chmod(0o555)
     try:
-        (folder / "file").touch()
-    except PermissionError:
-        return True
+        return not may_write(folder)
     finally:
         folder.chmod(0o755)
-    return False
 
 
 def contents(index: Path) -> dict[Path, bytes]:
