@@ -145,6 +145,8 @@ def check_value(name: str, value: Any, types: Sequence[Any], help: Help | None) 
     choices = next((get_args(kind) for kind in types if get_origin(kind) is Literal), None)
     if choices is not None and isinstance(value, str):
         raise UnknownName(name, value, choices)
+    if str in types and hasattr(value, "encode_papers"):
+        raise InvalidRequest(f"{name} is the name or folder of an encoder, by which it can be opened again, not {shortened(value)}")
     wanted = " or ".join(choices or dict.fromkeys([_word(kind) for kind in types if kind is not type(None)]))
     raise InvalidRequest(f"{name} is {wanted}, not {shortened(value)}")
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from ..base.arguments import checked
 from ..base.choices import Mode
 from ..base.errors import InvalidRequest
 from ..base.forms import AsJson
@@ -15,9 +17,10 @@ from ..options import KNOBS, OF_BOTH_HALVES, OF_RM3, OF_WORDS, READING, Evaluati
 from ..options.keywords import EvaluationKeywords
 from ..progress import shown
 from ..protocols import Progress
+from ..query.index import Index
 from ..query.opening import open_index
 from .benchmark_reading import read_for
-from .evaluation_options import EvaluationRequest, make_request
+from .evaluation_options import EvaluationRequest, make_request, objects_in
 from .material import Material
 from .reports import Column, Report, merged_notes, save, table
 from .requests import measure
@@ -60,6 +63,7 @@ class ModesReport(AsJson):
         return out + list(merged_notes({report.system: report.how() for report in self.reports.values()}))
 
 
+@checked
 def evaluate_modes(
     benchmark: str,
     data: str | Path | None = None,
@@ -79,15 +83,16 @@ def evaluate_modes(
     Raises:
         UnknownName, InvalidRequest, NotFound, Unavailable: as `evaluate`; InvalidRequest for vectors and scores from elsewhere.
     """
+    objects, options = objects_in(options, workers)
     requests = requests_in_modes(benchmark, data, options)
     request = requests["hybrid"]
     spec, materials = read_for(request)
     folder = Path(output) if output is not None else None
     reports: dict[Mode, Report] = {}
     with shown(progress) as listener:
-        for mode in sensible_modes(request, materials):
+        for mode in sensible_modes(request, materials, objects.index):
             place = folder / mode if folder is not None else None
-            reports[mode] = measure(requests[mode], spec, materials, place, listener, workers)
+            reports[mode] = measure(requests[mode], spec, materials, place, listener, workers, objects=objects)
     report = ModesReport(reports)
     if folder is not None:
         save(folder, report)
@@ -115,12 +120,12 @@ def requests_in_modes(benchmark: str, data: str | Path | None, options: Evaluati
     return {"dense": dense, "hybrid": request, "bm25": bm25}
 
 
-def sensible_modes(request: EvaluationRequest, materials: Sequence[Material]) -> tuple[Mode, ...]:
+def sensible_modes(request: EvaluationRequest, materials: Sequence[Material], opened: Index | None = None) -> tuple[Mode, ...]:
     """The modes that both the system and the benchmark allow: labels, clusters and standardised vectors need vectors."""
     needs_vectors = all(task.standardise for material in materials for task in material.tasks)
     has: Sequence[Mode] = ORDER
     if request.index is not None:
-        with open_index(request.index) as index:
+        with nullcontext(opened) if opened is not None else open_index(request.index) as index:
             has = index.modes
     if needs_vectors or any(material.predictions for material in materials):
         return ("dense",)

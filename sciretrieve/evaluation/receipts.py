@@ -14,6 +14,7 @@ from ..encoders.resolving import is_path
 from ..files.writing import describe, write_json
 from ..metrics.judgements import json_of
 from ..options import PATHS
+from ..protocols import Encoder
 from ..storage.manifest import MANIFEST
 from .evaluation_options import EvaluationRequest
 from .material import Material
@@ -25,10 +26,22 @@ SOURCES = (".py", ".toml")
 """The endings of the package's own files that make figures."""
 
 
-def write(folder: Path, request: EvaluationRequest, report: Report, materials: Sequence[Material], as_json: Mapping[str, Any]) -> None:
-    """Write `receipt.json` into a folder; `as_json` is the report's form."""
+def write(
+    folder: Path,
+    request: EvaluationRequest,
+    report: Report,
+    materials: Sequence[Material],
+    as_json: Mapping[str, Any],
+    given: Encoder | None = None,
+) -> None:
+    """Write `receipt.json` into a folder; `as_json` is the report's form, and `given` an encoder that was an object."""
     facts: dict[str, Any] = {"schema": SCHEMA, "request": asdict(request), "paths": _paths(request), "hashes": hashes(report, materials)}
-    facts |= {"measures": all_measures(as_json), "encoder": report.facts.get("encoder"), "versions": as_json["versions"]}
+    facts |= {
+        "measures": all_measures(as_json),
+        "encoder": report.facts.get("encoder"),
+        "given": given and given.identity(),
+        "versions": as_json["versions"],
+    }
     write_json(folder / "receipt.json", facts | {"times": as_json["times"]})
 
 

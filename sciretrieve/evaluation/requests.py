@@ -17,7 +17,7 @@ from ..base.arguments import checked
 from ..base.choices import DEFAULT_ENCODER
 from ..base.errors import IndexExists, InvalidRequest, NotFound
 from ..base.wording import counted
-from ..encoders import adopted, load_encoder
+from ..encoders import load_encoder, must_be_given
 from ..encoders.stored import StoredVectors
 from ..encoders.torch_runtime import check_device, has_cuda
 from ..files.writing import forbids_writing
@@ -40,7 +40,7 @@ from . import receipts, scoring, sides
 from .benchmark_reading import lacking, read_for
 from .benchmark_specs import Benchmark
 from .costs import TimedBuild, Times, trainings_of
-from .evaluation_options import EvaluationRequest, make_request
+from .evaluation_options import NO_OBJECTS, EvaluationRequest, Objects, make_request, objects_in
 from .material import Material
 from .predicting import check_library
 from .reports import Report, all_measures, save, versions
@@ -82,17 +82,11 @@ def evaluate(
     >>> 0 < report.to_dict()["measures"]["nDCG@10"] <= 1
     True
     """
-    opened: Any = options.get("index")
-    if isinstance(opened, Index) and (workers is not None or len(opened.members) > 1):
-        raise InvalidRequest(f"give the folder of one index in place of {opened!r}: a cluster opens it itself, and searches only one")
-    given: Any = options.get("encoder")
-    own = None if isinstance(given, str | None) else adopted(given)
-    if own is not None:
-        options = {**options, "encoder": own.name}
+    objects, options = objects_in(options, workers)
     request = make_request(benchmark, data, options)
     with shown(progress) as listener:
         target = Path(output) if output is not None else None
-        return _evaluated(request, target, listener, workers, opened if isinstance(opened, Index) else None, own)[0]
+        return _evaluated(request, target, listener, workers, objects)[0]
 
 
 def replay(receipt: Path, progress: Progress | bool = True, workers: RayWorkers | None = None) -> tuple[Report, list[str]]:
@@ -104,6 +98,8 @@ def replay(receipt: Path, progress: Progress | bool = True, workers: RayWorkers 
     Raises: as `evaluate`.
     """
     request, facts = receipts.read(receipt)
+    if what := must_be_given(facts.get("given")):
+        raise InvalidRequest(f"{receipt} cannot be computed again by itself: {what}")
     with shown(progress) as listener, TemporaryDirectory(prefix="sciretrieve-", ignore_cleanup_errors=True) as aside:
         try:
             report, materials = _evaluated(request, None, listener, workers)
@@ -127,15 +123,13 @@ def _evaluated(
     output: Path | None,
     progress: Progress,
     workers: RayWorkers | None,
-    opened: Index | None = None,
-    own: Encoder | None = None,
+    objects: Objects = NO_OBJECTS,
 ) -> tuple[Report, list[Material]]:
-    """Carry out a request, see `evaluate`, and return what was read, too. `opened` is its index, if already open; `own` its encoder, if
-    given as an object."""
+    """Carry out a request, see `evaluate`, and return what was read, too."""
     if workers is not None and request.index is None:
         raise InvalidRequest("a cluster searches an index that is there already; name it with `index`, or leave out `workers`")
     spec, materials = read_for(request)
-    return measure(request, spec, materials, output, progress, workers, opened=opened, own=own), materials
+    return measure(request, spec, materials, output, progress, workers, objects=objects), materials
 
 
 def measure(
@@ -146,8 +140,7 @@ def measure(
     progress: Progress,
     workers: RayWorkers | None = None,
     shared: SharedWork | None = None,
-    opened: Index | None = None,
-    own: Encoder | None = None,
+    objects: Objects = NO_OBJECTS,
 ) -> Report:
     """Carry out a request for a benchmark already read. Raises as `evaluate`.
 
@@ -163,18 +156,18 @@ def measure(
         _check_prediction(request, spec, predictions[0].what)
     if request.measures and any(task.classes for material in materials for task in material.tasks):
         raise InvalidRequest(f"{spec.name} predicts classes, by {spec.protocol.measures[0]}; `measures` is for rankings")
-    index_context: AbstractContextManager[Index | None] = nullcontext(opened)
-    if opened is None and request.index is not None and shared is not None:  # `shared` closes it
+    index_context: AbstractContextManager[Index | None] = nullcontext(objects.index)
+    if objects.index is None and request.index is not None and shared is not None:  # `shared` closes it
         index_context = nullcontext(shared.known_index(Path(request.index)) or open_index(request.index, workers=workers))
-    elif opened is None and request.index is not None:
+    elif objects.index is None and request.index is not None:
         index_context = open_index(request.index, workers=workers)
     with index_context as index:
-        report = _measured(request, spec, split, materials, index, output, progress, shared, own)
+        report = _measured(request, spec, split, materials, index, output, progress, shared, objects.encoder)
     report = replace(report, notes=[*report.notes, *_of_self_matches(request, report, own_drop_self)])
     if shared is not None:
         report = replace(report, times={})
     if output is not None:
-        receipts.write(output, request, report, materials, save(output, report, report.to_arrow()))
+        receipts.write(output, request, report, materials, save(output, report, report.to_arrow()), objects.encoder)
     return report
 
 
@@ -400,7 +393,7 @@ def _index(
         encoder=own if name and own is not None else name,
         adapter=adapter,
         query_adapter=query_adapter,
-        bare_titles=spec.protocol.bare_titles,
+        bare_titles=spec.protocol.bare_titles and is_named,
         pooling=request.pooling,
         template=request.template,
         query_template=request.query_template,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -13,11 +12,13 @@ from typing import Any, Unpack
 import numpy as np
 import pyarrow as pa
 
-from ..base.choices import DEFAULT_ENCODER
+from ..base.arguments import checked
+from ..base.choices import DEFAULT_ENCODER, check_choice
 from ..base.errors import InvalidRequest, NotFound, ResultAwaited
 from ..base.forms import AsJson
 from ..encoders import EncoderRequest
 from ..lifecycle.distributed import RayWorkers
+from ..lifecycle.ingest import plain_json
 from ..metrics.judgements import json_of
 from ..options.keywords import EvaluationKeywords
 from ..progress import shown
@@ -26,7 +27,7 @@ from .benchmark_catalogue import SUITES, find_benchmark
 from .benchmark_reading import read_sets
 from .benchmark_specs import Figure, Suite
 from .costs import training_line, trainings_of
-from .evaluation_options import EvaluationRequest, make_request
+from .evaluation_options import NO_OBJECTS, EvaluationRequest, Objects, make_request, objects_in
 from .published import Row, rows
 from .readers.scirepeval import TEXTS, first_matches
 from .reports import aligned, merged_notes, save, versions
@@ -169,6 +170,7 @@ class SuiteReport(AsJson):
         return aligned([["", *names, "source"], [*ours, "measured here"], *lines])
 
 
+@checked
 def evaluate_suite(
     name: str,
     data: str | Path | None = None,
@@ -193,12 +195,16 @@ def evaluate_suite(
     """
     if workers is not None:
         raise InvalidRequest(f"a cluster searches an index, and none has the papers of all of {name}; leave out `workers`")
+    check_choice("suite", name, [*SUITES])
+    objects, options = objects_in(options)
     request = make_request(name, data, options)
     with shown(progress) as listener:
-        return evaluate_suite_request(request, Path(output) if output is not None else None, listener)
+        return evaluate_suite_request(request, Path(output) if output is not None else None, listener, objects)
 
 
-def evaluate_suite_request(request: EvaluationRequest, output: Path | None, progress: Progress) -> SuiteReport:
+def evaluate_suite_request(
+    request: EvaluationRequest, output: Path | None, progress: Progress, objects: Objects = NO_OBJECTS
+) -> SuiteReport:
     """Carry out a request for a suite; see `evaluate_suite`."""
     suite = SUITES[request.benchmark]
     data = _checked_data(request, suite)
@@ -210,7 +216,7 @@ def evaluate_suite_request(request: EvaluationRequest, output: Path | None, prog
         metric = request.metric if name in suite.compared else None
         member = replace(request, benchmark=name, metric=metric, task=tasks.pop() or None if len(tasks) == 1 else None)
         folder = output / name if output is not None else None
-        report = done(folder, member) if folder is not None else None
+        report = done(folder, member, objects) if folder is not None else None
         if report and all(_value(report, figure) is not None for figure in wanted):
             reports[name] = report
             continue
@@ -224,7 +230,7 @@ def evaluate_suite_request(request: EvaluationRequest, output: Path | None, prog
             raise InvalidRequest(f"{name}: {error}") from error
         progress.note(f"{suite.name}: {name}")
         try:
-            reports[name] = measure(member, spec, materials, folder, progress).to_dict()
+            reports[name] = measure(member, spec, materials, folder, progress, objects=objects).to_dict()
         except ResultAwaited as error:
             reasons[name] = str(error)
         except InvalidRequest as error:
@@ -290,12 +296,13 @@ def _checked_data(request: EvaluationRequest, suite: Suite) -> Path:
     return folder
 
 
-def done(folder: Path, request: EvaluationRequest) -> dict[str, Any] | None:
-    """The report in a folder, if it answers this request."""
-    receipt = folder / "receipt.json"
-    if not receipt.exists():
+def done(folder: Path, request: EvaluationRequest, objects: Objects = NO_OBJECTS) -> dict[str, Any] | None:
+    """The report in a folder, if it answers this request, with the same encoder if that is an object."""
+    if not (folder / "receipt.json").exists():
         return None
-    return json_of(folder / "report.json") if json_of(receipt).get("request") == json.loads(json.dumps(asdict(request))) else None
+    receipt, given = json_of(folder / "receipt.json"), objects.encoder and objects.encoder.identity()
+    is_same = [receipt.get("request"), receipt.get("given")] == plain_json([asdict(request), given])
+    return json_of(folder / "report.json") if is_same else None
 
 
 def _value(report: Mapping[str, Any], figure: Figure) -> float | None:

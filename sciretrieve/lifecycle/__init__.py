@@ -3,8 +3,6 @@
 from .building import build
 from .estimating import Estimate, estimate
 from .full_texts import FullTexts, add_full_texts
-
-# from .full_texts import FullTexts, add_full_texts
 from .merging import merge
 from .parts import build_part, index_parts
 from .reindexing import refit, reindex

@@ -218,8 +218,38 @@ def test_an_encoder_is_a_name_or_an_object(benchmark: str, form: str, tmp_path: 
     report = sr.evaluate(benchmark, encoder=given, output=tmp_path / "out")
     assert all_measures(report.to_dict()) == expected
     assert json.loads((tmp_path / "out" / "receipt.json").read_text())["request"]["encoder"] == report.facts["encoder"]["name"]
+    modes = evaluate_modes(benchmark, encoder=given).reports
+    assert list(modes) == ["dense", "hybrid", "bm25"]
+    assert all_measures(modes["dense"].to_dict()) == expected
+    if form != "loaded":
+        with pytest.raises(sr.InvalidRequest, match=r"receipt\.json cannot be computed again by itself: the .* given from Python"):
+            replay(tmp_path / "out" / "receipt.json")
+    with pytest.raises(sr.InvalidRequest, match="`adapter` says how an encoder with a name reads texts"):
+        sr.evaluate(benchmark, encoder=given, adapter="proximity")
     with pytest.raises(sr.InvalidRequest, match="one system at a time"):
         sr.evaluate(benchmark, encoder=given, index=tmp_path / "index")
+
+
+def test_all_modes_of_an_open_index_use_its_encoder(benchmark: str, tmp_path: Path) -> None:
+    with sr.build(rows(), tmp_path / "index", encoder=OwnLetters()) as index:
+        modes = evaluate_modes(benchmark, index=index).reports
+        assert all_measures(modes["dense"].to_dict()) == all_measures(sr.evaluate(benchmark, index=index).to_dict())
+        assert len(index) == COUNT  # it stays open
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda given: sr.training.TrainingOptions(base=given),
+        lambda given: sr.training.TrainingOptions(teacher=given),
+        lambda given: sr.evaluation.EvaluationOptions(encoder=given),
+        lambda given: sr.save_search("index", sr.Request("graph"), "name", encoder=given),
+    ],
+)
+def test_what_is_repeated_from_a_file_takes_encoders_by_name(call: Any) -> None:
+    for given in (OwnLetters(), LetterEncoder()):
+        with pytest.raises(sr.InvalidRequest, match="is the name or folder of an encoder, by which it can be opened again, not <"):
+            call(given)
 
 
 def test_runs_are_compared_in_any_form(benchmark: str, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import sciretrieve as sr
-from sciretrieve.base.errors import InvalidRequest, NotFound
+from sciretrieve.base.errors import InvalidRequest, NotFound, UnknownName
 from sciretrieve.commands.app import app
 from sciretrieve.evaluation import CATALOGUE, SUITES, evaluate, evaluate_suite
 from sciretrieve.evaluation.published import PUBLISHED, TABLES
@@ -24,6 +24,7 @@ from sciretrieve.evaluation.suites import SuiteReport
 from tests.evaluation.made_up_benchmarks import SCIDOCS, made_vectors, paper, write_lines, write_scidocs, write_text, write_vectors
 from tests.evaluation.test_published import PAPERS
 from tests.made_up import shared
+from tests.toy_encoder import LetterEncoder, OwnLetters
 from tests.toy_weights import write_bert
 
 IDS = [f"p{number:03d}" for number in range(120)]
@@ -241,6 +242,24 @@ def test_a_suite_as_it_is_typed(data: Path, tmp_path: Path) -> None:
 def test_what_does_not_go_with_a_suite_is_refused(tmp_path: Path, options: Any, words: str) -> None:
     with pytest.raises(InvalidRequest, match=words):
         evaluate_suite("scirepeval", tmp_path, **options)
+
+
+def test_a_suite_takes_encoders_as_objects_and_keeps_results_of_the_same(data: Path, tmp_path: Path) -> None:
+    shutil.copytree(data / "relish", tmp_path / "data" / "relish")
+
+    def figures(encoder: Any) -> Any:
+        report = evaluate_suite("scirepeval", tmp_path / "data", encoder=encoder, output=tmp_path / "out", cache=tmp_path / "cache")
+        return report.system, report.to_dict()["per_task"]
+
+    first, again = OwnLetters(), OwnLetters()
+    expected = figures(first)
+    assert (expected[0], bool(first.papers)) == (first.identity, True)
+    assert (figures(again), again.papers) == (expected, [])
+    other = LetterEncoder(first.identity)
+    assert (figures(other) == expected, bool(other.asked)) == (False, True)
+    assert figures("letters") == ("letters", figures(LetterEncoder())[1])
+    with pytest.raises(UnknownName, match="unknown suite 'scirepevil'"):
+        evaluate_suite("scirepevil", tmp_path)
 
 
 def test_a_wrong_folder_is_recognised(data: Path, tmp_path: Path) -> None:

@@ -29,15 +29,16 @@ from ...base.choices import DEFAULT_ENCODER, Device, Mode, PoolingName, Precisio
 from ...base.errors import InvalidRequest
 from ...base.forms import AsJson
 from ...base.types import Paper, Query, Rows, Scores, Vectors
-from ...encoders import load_encoder, reads_texts
+from ...encoders import reads_texts
 from ...encoders.stored import IDS
 from ...files.schema import texts_of
 from ...files.writing import write_lines, write_vectors
 from ...lifecycle import build
+from ...lifecycle.building import BuildComponents
 from ...options import BuildSettings, SearchOptions
 from ...papers.corpora import Corpus, PaperCorpus, Sources, open_corpus
 from ...progress import shown
-from ...protocols import Encoder, Progress
+from ...protocols import AnyEncoder, Encoder, Progress
 from ...query.index import Index
 from ...query.opening import AnyIndex, is_folder_of_index, opened
 from .neighbours import CATEGORIES, CLASSES, Category, neighbours
@@ -188,7 +189,7 @@ class Study(AsJson):
 def robustness(
     source: Sources | Corpus | AnyIndex,
     *,
-    encoder: str = DEFAULT_ENCODER,
+    encoder: AnyEncoder | None = DEFAULT_ENCODER,
     adapter: str | None = None,
     pooling: PoolingName | None = None,
     template: str | None = None,
@@ -204,7 +205,7 @@ def robustness(
 
     Args:
         source: a corpus; or an index, open or by its folder, whose papers, encoder, and settings of BM25 and hybrid search are used.
-        encoder: the encoder of a corpus's papers; an index has its own.
+        encoder: the encoder of a corpus's papers, as in `BuildSettings`; an index has its own.
         adapter: the encoder's adapter, expert or instruction for papers.
         pooling, template: the encoder's pooling and its text of a paper, see `load_encoder`.
         limit: the most papers to study, drawn from all with a title and an abstract.
@@ -235,8 +236,12 @@ def robustness(
         else:
             corpus = source if isinstance(source, Corpus) else open_corpus(cast(Sources, source))
             name, batches = ", ".join(corpus.sources) or corpus.name, (texts_of(batch.papers) for batch in corpus.batches())
-            reader = load_encoder(encoder, adapter=adapter, pooling=pooling, template=template, precision=precision, device=device)
-            settings, options, modes = BuildSettings(metric="cosine"), SearchOptions(), list(MODES)
+            asked = BuildSettings(
+                encoder, adapter=adapter, pooling=pooling, template=template, precision=precision, device=device, late=False
+            )
+            reader = BuildComponents.of(asked).encoder
+            settings, options = BuildSettings(metric="cosine"), SearchOptions()
+            modes = [mode for mode in MODES if reader is not None or mode == "bm25"]
         if reader is not None and not reads_texts(reader):
             raise InvalidRequest(f"{reader.name} has vectors from elsewhere, and changed texts need new ones; name an encoder")
         papers, available = _drawn((paper for batch in batches for paper in batch), limit, seed)

@@ -16,11 +16,13 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.base.types import Paper
 from sciretrieve.encoders import load_encoder
+from sciretrieve.studies.perturbation import study
 from sciretrieve.studies.perturbation.neighbours import CATEGORIES, neighbours
 from sciretrieve.studies.perturbation.similarities import unit
 from sciretrieve.studies.perturbation.study import OPTIMAL, Study, VectorSpace
 from tests.command_line import sciretrieve
 from tests.made_up import TOPICS, write_jsonl
+from tests.toy_encoder import OwnLetters
 
 COUNT = 22
 
@@ -207,6 +209,18 @@ def test_an_index_is_studied_as_it_is(tmp_path: Path) -> None:
     ranks = [[*ranking.ids].index(ranking.query.id) + 1 for ranking in run]
     assert report["tasks"]["bm25"]["Task I"]["mrr"] == pytest.approx(np.mean(1 / np.array(ranks)))
     assert min(ranks) < max(ranks)
+
+
+def test_an_encoder_is_an_object_or_none(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(study, "neighbours", lambda papers, seed: dict([*neighbours(papers, seed).items()][:1]))  # quicker
+    own = sr.robustness(corpus, encoder=OwnLetters(), limit=20)
+    assert (own.encoder, own.modes) == (OwnLetters().identity, ["dense", "bm25", "hybrid"])
+    words = sr.robustness(corpus, encoder=None, limit=20)
+    assert (words.encoder, words.modes) == (None, ["bm25"])
+    with pytest.raises(sr.InvalidRequest, match="`pooling` says how an encoder with a name reads texts"):
+        sr.robustness(corpus, encoder=OwnLetters(), pooling="cls")
+    with pytest.raises(sr.InvalidRequest, match="has vectors from elsewhere"):
+        sr.robustness(corpus, encoder={"p01": [1.0]})
 
 
 def test_a_sample_is_drawn_from_all(corpus: Path) -> None:
