@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ..base.arguments import checked
 from ..base.choices import check_choice
 from ..base.errors import InvalidRequest, UnknownName
 from ..evaluation.builders.folders import new_folder
@@ -27,6 +28,7 @@ RECIPES: Mapping[SetTask, Mapping[str, Recipe]] = {
 """Recipes by form and name."""
 
 
+@checked
 def build_set(
     form: SetTask,
     corpus: Sources | Corpus,

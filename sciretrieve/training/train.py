@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from ..base.arguments import checked
 from ..base.choices import check_choice, command_line
 from ..base.errors import InvalidRequest
 from ..encoders.resolving import is_path
@@ -44,6 +45,7 @@ METHODS: Mapping[str, str] = {
 """The weights that each method trains."""
 
 
+@checked
 def train(
     data: Sequence[str | Path],
     to: str | Path,

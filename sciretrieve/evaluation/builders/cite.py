@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.arguments import checked
 from ...base.choices import Mode
 from ...base.errors import InvalidRequest
 from ...base.types import Paper, Query
@@ -34,6 +35,7 @@ CITED, COCITED = 5, 10
 """Defaults: the fewest papers that a query cites, and the fewest papers that cite two together."""
 
 
+@checked
 def build_cite(
     corpus: Sources | Corpus,
     to: str | Path,

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.arguments import checked
 from ...base.errors import InvalidRequest, NotFound, UnknownName
 from ...base.types import Paper, Query
 from ...files.writing import make_folder, write_lines
@@ -28,6 +29,7 @@ SETS = {"scifact": ("SciFact", 5_183, 1_109), "nfcorpus": ("NFCorpus", 3_633, 3_
 SPLITS = ("train", "dev", "test")
 
 
+@checked
 def build_published(name: str, sources: Sequence[str | Path], to: str | Path, progress: Progress | bool = True) -> None:
     """Make a published benchmark in the folder `to`, which appears when everything is written.
 

@@ -10,6 +10,7 @@ from random import Random
 
 import numpy as np
 
+from ...base.arguments import checked
 from ...base.errors import InvalidRequest
 from ...files.schema import texts_of
 from ...files.writing import make_folder, write_lines, write_whole
@@ -24,6 +25,7 @@ POSITIVES, NEGATIVES = 5, 500
 SPLITS = ("test", "val")
 
 
+@checked
 def build_scidocs_like(
     corpus: Sources | Corpus,
     to: str | Path,
