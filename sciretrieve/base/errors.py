@@ -85,19 +85,21 @@ class Unavailable(SciretrieveError):
 
 
 class UnknownName(InvalidRequest):
-    """An unknown name. The message lists the most similar ones."""
+    """An unknown name. The message lists the most similar ones, or all if asked to."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        super().__init__(kind, name, tuple(known))
+    def __init__(self, kind: str, name: str, known: Iterable[str], list_all: bool = False) -> None:
+        super().__init__(kind, name, tuple(known), list_all)
 
     def __str__(self) -> str:
-        kind, name, known = self.args
+        kind, name, known, list_all = self.args
         near_names = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-        if near_names:
-            return f"unknown {kind} {name!r}; did you mean {' or '.join(map(repr, near_names))}?"
-        ending = f" and {len(known) - 12} more" if len(known) > 12 else ""
-        listing = ", ".join(sorted(known)[:12]) + ending or "none"
-        return f"unknown {kind} {name!r}; there are: {listing}"
+        near = f"; did you mean {' or '.join(map(repr, near_names))}?" if near_names else ""
+        if near and not list_all:
+            return f"unknown {kind} {name!r}{near}"
+        most = len(known) if list_all else 12
+        ending = f" and {len(known) - most} more" if len(known) > most else ""
+        listing = ", ".join(sorted(known)[:most]) + ending or "none"
+        return f"unknown {kind} {name!r}{f'{near} There' if near else '; there'} are: {listing}"
 
 
 class Ambiguous(InvalidRequest):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, isnan
 from numbers import Real
 from typing import Any
 
@@ -57,15 +57,16 @@ class Evaluator:
         """The value of a judged but unanswered query, for the measures whose authors count such queries."""
         self._judged = {id for row in qrels.values() for id in row} if any(measure.base == "hole" for measure in measures) else set()
         self._largest = max((grade for row in qrels.values() for grade in row.values()), default=0)
-        families: dict[tuple[int, bool], list[Measure]] = {}
+        families: dict[tuple[Any, ...], list[Measure]] = {}
         for measure in measures:
             if not measure.is_own:
-                families.setdefault((measure.rel or 1, measure.judged_only), []).append(measure)
+                families.setdefault((measure.rel or 1, measure.judged_only, measure.beta, measure.gains), []).append(measure)
         pooled_qrels = _pooled(qrels) if families else {}
-        self._families: list[tuple[list[Measure], Any]] = [
-            (family, pytrec_eval.RelevanceEvaluator(pooled_qrels, {_asked(measure) for measure in family}, rel, is_condensed))
-            for (rel, is_condensed), family in families.items()
-        ]
+        self._families: list[tuple[list[Measure], Any]] = []
+        for (rel, is_condensed, _, gains), family in families.items():
+            judged = _pooled({query: _regraded(row, gains) for query, row in qrels.items()}) if gains else pooled_qrels
+            asked = {_asked(measure) for measure in family}
+            self._families.append((family, pytrec_eval.RelevanceEvaluator(judged, asked, rel, is_condensed)))
 
     def per_query(self, run: RunScores) -> dict[str, dict[str, float]]:
         """By query id and measure, the value, for each judged query of the run."""
@@ -75,7 +76,7 @@ class Evaluator:
         for query, row in run.items():
             if not self.qrels.get(query):
                 continue  # trec_eval ignores a query without judgements
-            values = {str(measure): found[query][measure.key] for family, found in trec_values for measure in family}
+            values = {str(measure): _known(found[query][measure.key]) for family, found in trec_values for measure in family}
             values |= self._own(own_measures, row, self.qrels[query])
             result[query] = {str(measure): values[str(measure)] for measure in self.measures}
         return result
@@ -101,6 +102,7 @@ class Evaluator:
         return self._beir(measure, row, judged) if measure.base in BEIR else self._by_formula(measure, ranked_ids, judged)
 
     def _by_formula(self, measure: Measure, ranked_ids: list[str], judged: Mapping[str, int]) -> float:
+        judged = _regraded(judged, measure.gains)
         ranked: Grades = [judged.get(id) for id in ranked_ids]
         if measure.judged_only:
             ranked = [grade for grade in ranked if grade is not None and grade >= 0]
@@ -143,8 +145,21 @@ def _by_plugin(plugin: Plugin, ranked_ids: list[str], judged: Mapping[str, int],
 
 
 def _asked(measure: Measure) -> str:
-    """A measure by the name that pytrec_eval takes: ndcg_cut.10."""
-    return f"{measure.base}.{measure.cutoff}" if measure.cutoff else measure.base
+    """A measure by the name that pytrec_eval takes: ndcg_cut.10. It computes SetF of one beta at a time."""
+    if measure.recall is not None:
+        return f"{measure.base}.{measure.recall:.2f}"
+    return f"{measure.base}.{measure.cutoff or measure.beta}" if measure.cutoff or measure.beta != 1 else measure.base
+
+
+def _known(value: float) -> float:
+    """A value of trec_eval's, whose IPrec is 0 / 0 where judged_only leaves no document; here it is 0."""
+    return 0.0 if isnan(value) else value
+
+
+def _regraded(row: Mapping[str, int], gains: Sequence[tuple[int, int]]) -> dict[str, int]:
+    """A query's judgements with gains in place of their grades."""
+    gain_of = dict(gains)
+    return {id: gain_of.get(grade, grade) for id, grade in row.items()}
 
 
 def _pooled(qrels: Qrels) -> Qrels:

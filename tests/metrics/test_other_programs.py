@@ -8,11 +8,12 @@ import random
 import shutil
 import subprocess
 import sys
+from math import isnan
 from typing import Any
 
 import ir_measures
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sciretrieve.base.errors import InvalidRequest, UnknownName
@@ -26,8 +27,11 @@ QRELS = st.dictionaries(QUERIES, st.dictionaries(DOCUMENTS, st.integers(0, 3), m
 THEIRS = [
     *("P@5", "P(rel=2)@3", "R@5", "R(rel=2)@5", "AP", "AP(rel=2)", "AP@4", "RR", "RR(rel=3)", "Rprec", "Rprec(rel=2)", "Success@2"),
     *("nDCG", "nDCG@4", "nDCG(judged_only=True)@4", "AP(judged_only=True)", "P(rel=2,judged_only=True)@3", "Bpref", "Bpref(rel=2)"),
-    *("infAP", "infAP(rel=2)", "SetP", "SetP(rel=2)", "SetR", "SetF", "SetAP"),
+    *("infAP", "infAP(rel=2)", "SetP", "SetP(rel=2)", "SetR", "SetF", "SetAP", "SetF(beta=0.5)", "SetF(beta=2.0,rel=2)", "SetRelP"),
+    *("SetP(relative=True,rel=2,judged_only=True)", "IPrec@0.0", "IPrec@0.1", "IPrec(rel=2)@0.25", "IPrec(judged_only=True)@1.0"),
 ]
+WITH_GAINS = ["nDCG(gains={1:7,3:0})", "nDCG(gains={0:2,2:5},judged_only=True)@3"]
+"""ir_measures confuses them with others of nDCG that are asked for at once."""
 
 
 def complete(qrels: Any, run: Any, names: Any) -> Any:
@@ -37,14 +41,17 @@ def complete(qrels: Any, run: Any, names: Any) -> Any:
 
 @settings(deadline=None, max_examples=25)
 @given(RUNS, QRELS)
+@example({"a": {"d0": 0.0}}, {"a": {"d1": 0}})
 def test_values_under_ir_measures_names_are_its_values(run: Any, qrels: Any) -> None:
     """Ties, unjudged documents, and queries that only one of both has: an unanswered one is 0, an unjudged one none."""
-    found = complete(qrels, run, THEIRS)
+    found = complete(qrels, run, [*THEIRS, *WITH_GAINS])
     assert set(found) == set(qrels)
-    for metric in ir_measures.iter_calc([ir_measures.parse_measure(name) for name in THEIRS], qrels, run):
-        if metric.query_id in qrels:
-            ours = str(parse_measure(str(metric.measure)))
-            assert found[metric.query_id][ours] == metric.value, (ours, metric.query_id)
+    for names in (THEIRS, *([name] for name in WITH_GAINS)):
+        for metric in ir_measures.iter_calc([ir_measures.parse_measure(name) for name in names], qrels, run):
+            if metric.query_id in qrels:
+                ours = str(parse_measure(str(metric.measure)))
+                value = 0.0 if isnan(metric.value) else metric.value  # IPrec's where judged_only leaves nothing
+                assert found[metric.query_id][ours] == value, (ours, metric.query_id)
 
 
 def untied(seed: int, queries: int, *, largest: int = 3) -> tuple[Any, Any]:
@@ -156,11 +163,22 @@ def test_no_grade_is_too_large_for_an_exponential_gain() -> None:
     assert list(found.values()) == pytest.approx([0.5, 0.63092975])
 
 
+def test_gains_are_raised_to_a_power_as_grades_are() -> None:
+    qrels, run = untied(4, 5)
+    regraded = {query: {id: {1: 0, 2: 5}.get(grade, grade) for id, grade in row.items()} for query, row in qrels.items()}
+    found = complete(qrels, run, ["nDCG(dcg='exp-log2',gains={1:0,2:5})@10"])
+    expected = complete(regraded, run, ["nDCG(dcg='exp-log2')@10"])
+    assert [list(row.values()) for row in found.values()] == [list(row.values()) for row in expected.values()]
+
+
 def test_every_name_is_read_again_from_what_is_shown() -> None:
-    for name in (*KNOWN, *THEIRS, "RBP(rel=1, p=.95)@30", 'nDCG(dcg="log2")@3', "RR(rel=2)@7"):
+    for name in (*KNOWN, *THEIRS, *WITH_GAINS, "RBP(rel=1, p=.95)@30", 'nDCG(dcg="log2")@3', "RR(rel=2)@7"):
         measure = parse_measure(name)
         assert parse_measure(str(measure)) == measure
     assert str(parse_measure("nDCG( judged_only = True , dcg='exp-log2')@7")) == "nDCG(dcg='exp-log2',judged_only=True)@7"
+    assert str(parse_measure("SetP(relative=True)")) == "SetRelP"
+    assert str(parse_measure("nDCG(gains={2: 5, 1:3}, judged_only=True)")) == "nDCG(gains={1:3,2:5},judged_only=True)"
+    assert [str(parse_measure(f"IPrec@{level}")) for level in ("0", "1", ".5")] == ["IPrec@0.0", "IPrec@1.0", "IPrec@0.5"]
     assert str(parse_measure("AP(rel=1)")) == "MAP"
     assert parse_measure("nDCG(dcg='log2')") == parse_measure("nDCG")
 
@@ -176,6 +194,14 @@ def test_every_name_is_read_again_from_what_is_shown() -> None:
         ("RBP(q=0.5)", "RBP takes rel and p"),
         ("AP(rel=0)", "rel is a grade from 1, not '0'"),
         ("AP(rel=2,rel=3)", "once"),
+        ("SetF(beta=-1)", "beta is a number from 0, below 1,000, not '-1'"),
+        ("nDCG(gains={1:-2})", "gains is grades with their gains, as in {1:1,2:10}"),
+        ("nDCG(gains=2)", "gains is grades with their gains"),
+        ("IPrec", "as in IPrec@0.1"),
+        ("IPrec@10", "a level of recall from 0 to 1"),
+        ("P@0.5", "the cutoff must be"),
+        ("INST", "there are: AP, AP(rel=2), Bpref, "),
+        ("BPM@3", "There are: AP, AP(rel=2), Bpref, "),
         ("AP(2)", "MAP takes rel and judged_only"),
         ("ERR(rel=2)@3", "ERR takes nothing"),
         ("nDCG(dcg='exp')", "dcg is 'log2' or 'exp-log2'"),
