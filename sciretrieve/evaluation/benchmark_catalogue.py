@@ -72,9 +72,10 @@ def find_benchmark(name: str) -> Benchmark:
     if colon and form in MADE_BY:
         if not folder:
             raise InvalidRequest(f"{name} needs a {MADE_BY[form]}")
-        table = _FILE["own"][form]
-        if name.startswith("irds:beir/"):  # by BEIR's protocol, like its directories
-            table = {**table, "protocol": _FILE["own"]["beir"]["protocol"]}
+        table = dict(_FILE["own"][form])
+        for start, other in table.pop("measured_as", {}).items():
+            if folder.startswith(start):
+                table["protocol"] = _FILE["own"][other]["protocol"]
         return replace(_benchmark(name, table), source=folder)
     if name in BEIR_SETS:
         other_forms = [row.name for row in CATALOGUE.values() if row.name.startswith(f"{name}-") and row.kind == "proximity"]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import ir_datasets
 import pytest
 from ir_datasets.formats import GenericQuery, JsonlDocs, JsonlQueries, TrecQrels, TsvDocs, TsvQueries
-from ir_datasets.util import Cache, LocalDownload
+from ir_datasets.util import Cache, Download, LocalDownload, RequestsDownload
 
 import sciretrieve as sr
 from sciretrieve.base import extras
@@ -158,6 +159,18 @@ def test_what_cannot_be_had_is_one_line(name: str, error: type[Exception], words
     with pytest.raises(error, match=words) as caught:
         evaluate(name, mode="bm25", progress=False)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.usefixtures("registry")
+def test_a_download_that_fails_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("IR_DATASETS_TMP", str(tmp_path))
+    source = Download([RequestsDownload("http://127.0.0.1:9/docs")], expected_md5="0" * 32)
+    parts = TsvDocs(Cache(source, tmp_path / "docs")), TsvQueries(Cache(source, tmp_path / "queries")), TrecQrels(source, {})
+    ir_datasets.registry.register("far", ir_datasets.Dataset(*parts))
+    with pytest.raises(Unavailable, match="ir_datasets cannot read far"):
+        evaluate("irds:far", mode="bm25", progress=False)
+    assert "rror" not in capfd.readouterr().err
+    assert not logging.getLogger("ir_datasets").filters
 
 
 @pytest.mark.usefixtures("mine")

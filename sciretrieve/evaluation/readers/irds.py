@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -80,7 +81,9 @@ def _found(name: str) -> tuple[Any, str]:
 
 @contextmanager
 def _answering(name: str) -> Iterator[None]:
-    """Within it, a fault of ir_datasets, such as a failed download, becomes Unavailable."""
+    """Within it, a fault of ir_datasets, such as a failed download, becomes Unavailable, and is not told a second time in its log."""
+    log = logging.getLogger("ir_datasets")
+    log.addFilter(_is_no_fault)
     try:
         yield
     except SciretrieveError:
@@ -90,6 +93,12 @@ def _answering(name: str) -> Iterator[None]:
         raise Unavailable(
             f"ir_datasets cannot read {name}, which may need a download: {said}; try `ir_datasets export {name} docs`"
         ) from error
+    finally:
+        log.removeFilter(_is_no_fault)
+
+
+def _is_no_fault(record: logging.LogRecord) -> bool:
+    return not record.getMessage().lower().startswith(("download error", "download failed", "[error]"))
 
 
 def _text_of(record: Any) -> str:
