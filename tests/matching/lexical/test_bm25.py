@@ -125,6 +125,9 @@ def test_rows_with_all_terms(index_of: IndexOf, query: str) -> None:
     rows = index.rows_with(terms)
     texts = [set(Analyzer().terms(f"{title} {abstract}")) for title, abstract in PAPERS]
     assert rows.tolist() == [row for row, held in enumerate(texts) if terms and set(terms) <= held]
+    for step in (1, 7, 40):  # many of them, and few
+        among = np.arange(0, len(PAPERS), step)
+        assert index.rows_with(terms, among=among).tolist() == np.intersect1d(rows, among).tolist()
     for place, column in enumerate(("title", "abstract")):
         held = [set(Analyzer().terms(paper[place])) for paper in PAPERS]
         assert index.rows_with(terms, column).tolist() == [row for row in range(len(PAPERS)) if terms and set(terms) <= held[row]]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sciretrieve as sr
-from sciretrieve.matching.lexical import Analyzer
+from sciretrieve.matching.lexical import Analyzer, greek, name_terms, single_characters
 from sciretrieve.matching.lexical.single_characters import joined
 from sciretrieve.papers.folding import fold
 from tests.made_up import write_jsonl
@@ -126,3 +126,51 @@ def test_a_neighbour_that_no_paper_has_costs_nothing(tmp_path: Path) -> None:
     assert list(plain.ids) == list(single.ids) == ["1", "2"]
     assert plain.scores.tolist() == single.scores.tolist()
     assert not single.corrections
+
+
+FRAGMENTS = st.lists(
+    st.sampled_from(
+        [
+            "il",
+            "1",
+            "-",
+            " ",
+            "b",
+            "beta",
+            "nf",
+            "k",
+            "kappa",
+            "ifn",
+            "g",
+            "ror",
+            "t",
+            "tnf",
+            "+",
+            "#",
+            "’",
+            "a",
+            "of",
+            ".",
+            ",",
+            "=",
+            "/",
+            "_",
+            "é",
+        ]
+        + ["Smith", "Jones", " and ", " & ", " et al", ". ", "Müller", "\n"]
+    ),
+    max_size=12,
+).map("".join)
+
+
+@given(FRAGMENTS)
+def test_what_a_quick_look_misses_is_not_there(text: str) -> None:
+    """Each quick look at a query finds something wherever the slower reading would."""
+    plain = fold(text)
+    if greek._MAY_CHANGE.search(plain) is None:
+        assert greek._COMPOUND.sub(lambda match: greek._in_one_spelling(match[0]), greek._bind(plain)) == plain
+    if single_characters._LONE.search(f" {plain}") is None:
+        assert single_characters._SINGLE.search(f" {plain}") is None
+        assert single_characters._SINGLE_IN_ASCII.search(f" {plain}") is None
+    if name_terms.MAY_CITE.search(text) is None:
+        assert name_terms.CITED.search(text) is None
