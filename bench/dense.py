@@ -21,7 +21,7 @@ from typing import Any
 
 import faiss
 import numpy as np
-from peers import Peer
+from peers import vector_libraries
 from reporting import arguments, report, taking_turns
 
 from sciretrieve.base.types import Rows, Vectors
@@ -109,8 +109,7 @@ class Sides:
         self.questions = Questions([self.flat], Scope(len(papers)), queries, k=depth)
         self.efs = sorted({max(ef, depth) for ef in EFS[::2]})
         self.built: dict[str, tuple[Path, float]] = {}
-        requirements = ["hnswlib>=0.8", "usearch>=2.16", "scalable-vs>=0.5", f"numpy=={np.__version__}"]
-        self.peer = Peer("vector-libraries", requirements, "turns_of_vector_libraries.py", folder)
+        self.peer = vector_libraries(folder)
 
     def ours(self, types: Iterable[str]) -> Iterable[Contender]:
         """Our types of dense index."""

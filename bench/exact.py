@@ -1,14 +1,19 @@
-"""How far is exact search from the bare matrix product that it needs, and from faiss.knn?"""
+"""How far is exact search from the bare matrix product that it needs, from faiss.knn, and from usearch's exact search, all on all cores?"""
 
 from __future__ import annotations
 
+import tempfile
 from functools import partial
+from pathlib import Path
 
 import faiss
 import numpy as np
+from peers import vector_libraries
 from reporting import arguments, report, taking_turns
 
 from sciretrieve.matching.dense import exact
+
+COUNTS = (1, 32, 256)
 
 
 def main() -> None:
@@ -18,22 +23,28 @@ def main() -> None:
     vectors = rng.standard_normal((chosen.papers, chosen.dim)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     norms = exact.unknown_norms(len(vectors))
+    queries = rng.standard_normal((max(COUNTS), chosen.dim)).astype(np.float32)
     rows = []
-    for count in (1, 32, 256):
-        queries = rng.standard_normal((count, chosen.dim)).astype(np.float32)
-        for k in (10, 1000):
-            seconds = taking_turns(
-                {
-                    "product": partial(np.matmul, queries, vectors.T),
-                    "sciretrieve": partial(exact.search, vectors, norms, queries, k, "cosine", None),
-                    "faiss.knn": partial(faiss.knn, queries, vectors, k, faiss.METRIC_INNER_PRODUCT),
-                },
-                chosen.rounds,
-            )
-            times = {f"{name} ms": 1000 * value for name, value in seconds.items()}
-            rows.append({"queries": count, "k": k, **times, "ours / product": seconds["sciretrieve"] / seconds["product"]})
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(Path(folder) / "papers.npy", vectors)
+        np.save(Path(folder) / "queries.npy", queries)
+        usearch = vector_libraries(Path(folder))
+        for count in COUNTS:
+            some = queries[:count]
+            for k in (10, 1000):
+                seconds = taking_turns(
+                    {
+                        "product": partial(np.matmul, some, vectors.T),
+                        "sciretrieve": partial(exact.search, vectors, norms, some, k, "cosine", None),
+                        "faiss.knn": partial(faiss.knn, some, vectors, k, faiss.METRIC_INNER_PRODUCT),
+                        "usearch": partial(usearch.ask, f"exact\t{count}\t{k}"),
+                    },
+                    chosen.rounds,
+                )
+                times = {f"{name} ms": 1000 * value for name, value in seconds.items()}
+                rows.append({"queries": count, "k": k, **times, "ours / product": seconds["sciretrieve"] / seconds["product"]})
     report(rows, chosen.json)
-    print(f"{chosen.papers:,} vectors of {chosen.dim} dimensions")
+    print(f"{chosen.papers:,} vectors of {chosen.dim} dimensions; FAISS {faiss.__version__}, {usearch.greeting}")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 HERE = Path(__file__).parent
 
 
@@ -38,6 +40,12 @@ class Peer:
         if not line:
             raise SystemExit(f"{self._script} ended; its message stands above")
         return line.strip()
+
+
+def vector_libraries(folder: Path) -> Peer:
+    """Libraries of vectors, which ask papers.npy of a folder for the neighbours of its queries.npy."""
+    requirements = ["hnswlib>=0.8", "usearch>=2.16", "scalable-vs>=0.5", f"numpy=={np.__version__}"]
+    return Peer("vector-libraries", requirements, "turns_of_vector_libraries.py", folder)
 
 
 def _python(folder: Path, requirements: Sequence[str]) -> Path:

@@ -2,8 +2,8 @@
 
 Papers are made from a corpus, and vectors from those of `--vectors`, or at random; see `made_papers`. Each size is built and searched in
 processes of its own, so that their peaks are known; the last column says how each figure grows: by which power of the number of papers.
-What stands in `--folder` is not made again, so that a large index, built once, can be searched when the machine is quiet. `--characters` cuts
-abstracts, for sizes that the disk would not hold.
+What stands in `--folder` is not made again, so that a large index, built once, can be searched when the machine is quiet. `--characters`
+cuts abstracts, for sizes that the disk would not hold.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The other side of bench/dense.py: hnswlib, usearch and Scalable Vector Search over papers.npy in a folder, asked by queries.npy, one
-query at a time.
+"""The other side of bench/dense.py and bench/exact.py: hnswlib, usearch and Scalable Vector Search over papers.npy in a folder, asked by
+queries.npy, one query at a time.
 
-A line is a call, its words divided by tabs: `build NAME`, which answers with the seconds and bytes; `ask NAME EF K`; or `save`, which
-writes to rows.npy what the last `ask` found. Graphs have 32 links a paper, as ours have, and are built with each library's own default
-effort, in one thread.
+A line is a call, its words divided by tabs: `build NAME`, which answers with the seconds and bytes; `ask NAME EF K`; `exact N K`, by which
+usearch compares the first N queries with all papers at once, on all cores; or `save`, which writes to rows.npy what the last `ask` found.
+Graphs have 32 links a paper, as ours have, and are built with each library's own default effort, in one thread.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 import hnswlib
 import numpy as np
 import svs
-from usearch.index import Index
+from usearch.index import Index, MetricKind, search
 
 folder = Path(sys.argv[1])
 papers, queries = np.load(folder / "papers.npy"), np.load(folder / "queries.npy")
@@ -110,6 +110,10 @@ for line in sys.stdin:
     elif call == "ask":
         name, ef, k = arguments
         rows = built[name].ask(int(ef), int(k))
+        print("done", flush=True)
+    elif call == "exact":
+        count, k = map(int, arguments)
+        search(papers, queries[:count], k, MetricKind.IP, exact=True)
         print("done", flush=True)
     else:
         np.save(folder / "rows.npy", np.array(rows).astype(np.int64))
