@@ -231,8 +231,9 @@ def test_deleted_papers_are_not_found_and_keep_their_rows(tmp_path: Path, writte
     assert len(shard.scope) == 997
     assert np.flatnonzero(~shard.scope.flags).tolist() == [3, 500, 999]
     few, many = ["p0003", "p0004", "nobody", "p0999"], [f"p{number:04d}" for number in range(1010)]
-    assert shard.find(few) == {"p0004": 4}
-    assert shard.find([*few, *few]) == {"p0004": 4}
+    for _ in range(reading.OFTEN + 1):
+        assert shard.find(few) == {"p0004": 4}
+        assert shard.find([*few, *few, "p 004", "é0004", ""]) == {"p0004": 4}
     assert shard.find(many) == {f"p{number:04d}": number for number in range(1000) if number not in (3, 500, 999)}
     assert shard.papers_at(np.array([3]))[0].id == "p0003"
     assert (shard.papers, len(shard.ids), written.find(few)) == (1000, 1000, {"p0003": 3, "p0004": 4, "p0999": 999})
