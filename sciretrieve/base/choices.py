@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from functools import cache
 from inspect import cleandoc
 from numbers import Integral, Real
@@ -130,7 +130,7 @@ def check_types(options: Any) -> None:
     """
     options_class: Any = type(options)
     for name, (types, help, plain) in _declared(options_class).items():
-        if type(value := getattr(options, name)) not in plain:
+        if (value := getattr(options, name)) is not getattr(options_class, name, MISSING) and type(value) not in plain:
             check_value(name, value, types, help)
 
 

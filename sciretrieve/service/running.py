@@ -8,6 +8,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import partial
 from ipaddress import ip_network
 from pathlib import Path
@@ -26,7 +27,7 @@ from .access import reread_at_hangup
 from .app import make_app
 from .discretion import be_discreet
 from .library import Library
-from .listening import listen
+from .listening import divided, listen
 from .measuring import SHARED
 from .rates import make_table
 from .settings import ServiceSettings
@@ -114,7 +115,8 @@ def serve(
     with tempfile.TemporaryDirectory(prefix="sciretrieve-counts-", ignore_cleanup_errors=True) as counts:
         os.environ[SHARED] = counts
         started = partial(make, make_table(Path(counts) / "rates"))
-        _Processes(config(started, proxies, factory=True, workers=workers), [listening]).run()
+        with closing(divided(listening)) as shared:
+            _Processes(config(started, proxies, factory=True, workers=workers), [shared]).run()
 
 
 class _Processes(Multiprocess):
