@@ -101,6 +101,8 @@ def _unreadable(column: pa.ChunkedArray) -> Iterator[int]:
             column[row].as_py()
         except UnicodeDecodeError:
             yield row
+        except (OverflowError, ValueError):
+            continue  # a time that Python does not have, which is told later
 
 
 def filled(row: Row) -> Row:
