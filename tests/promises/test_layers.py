@@ -104,7 +104,7 @@ LINES = {
     ),
     "query": (7_325, "operators, filters, phrases and names as people type them; the steps of a ranking"),
     "screening": (2_215, "sessions, merging, agreement, stopping rules with their statistics, PRISMA"),
-    "service": (7_190, "Semantic Scholar's API, our own, a search page, tools for assistants"),
+    "service": (7_235, "Semantic Scholar's API, our own, a search page, tools for assistants"),
     "storage": (3_115, "shards, commits, and all that verify checks and repair makes anew"),
     "strategies": (1_750, "strategies of named lines, PubMed's and Ovid's translated, logs"),
     "studies": (1_945, "dense types, tuning, recall, and the 32 changes of Singh and Singh (2022)"),
