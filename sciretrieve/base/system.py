@@ -38,6 +38,14 @@ if sys.platform != "win32":
     """Files of the CUDA driver, one of which exists if it is installed."""
     user = os.geteuid
     """Id of the user who runs this process, comparable with `owner`."""
+    DIVIDES_CONNECTIONS = sys.platform == "linux"
+    """Whether connections to an address are divided among the sockets that share it."""
+
+    def share_address(unbound: Any) -> None:
+        """Let other sockets of this user have the address that a socket will be bound to."""
+        import socket  # which a command does not need
+
+        unbound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
 
     def lock(handle: int, *, wait: bool = False) -> None:
         """Lock an open file, until the descriptor is closed or the process ends.
@@ -230,6 +238,11 @@ else:
     def peak_memory() -> int:
         """See the POSIX version."""
         return USUAL_MEMORY
+
+    DIVIDES_CONNECTIONS = False
+
+    def share_address(unbound: Any) -> None:
+        """See the POSIX version. Connections are not divided."""
 
     def at_hangup(action: Callable[[], None]) -> None:
         """See the POSIX version. There is no such signal."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import socket
-import sys
 from typing import Any
 
+from ..base import system
 from ..base.errors import InvalidRequest
 
 BACKLOG = 2048
@@ -36,8 +36,8 @@ def _prompt(listening: socket.socket) -> socket.socket:
 
 
 class Divided:
-    """The address of a socket, at which each process that this is sent to listens with a socket of its own, so that Linux divides the
-    connections among them. Of one socket that all inherit, the first to wake takes every connection that waits."""
+    """The address of a socket, at which each process that this is sent to listens with a socket of its own, so that the system
+    divides the connections among them. Of one socket that all inherit, the first to wake takes every connection that waits."""
 
     def __init__(self, listening: socket.socket) -> None:
         """The socket, which is closed; its port stays taken."""
@@ -56,7 +56,7 @@ class Divided:
 
 def divided(listening: socket.socket) -> Any:
     """What several processes listen at in place of one socket."""
-    return Divided(listening) if sys.platform == "linux" else listening
+    return Divided(listening) if system.DIVIDES_CONNECTIONS else listening
 
 
 def _listen_beside(family: int, address: tuple[Any, ...]) -> socket.socket:
@@ -68,8 +68,8 @@ def _listen_beside(family: int, address: tuple[Any, ...]) -> socket.socket:
 def _bound(family: int, address: tuple[Any, ...]) -> socket.socket:
     """A socket at an address that others of this user have, too."""
     bound = socket.socket(family)
-    for shared in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
-        bound.setsockopt(socket.SOL_SOCKET, shared, 1)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    system.share_address(bound)
     if family == socket.AF_INET6:
         bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
     bound.bind(address)

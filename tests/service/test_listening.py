@@ -3,12 +3,12 @@ processes listen at one address."""
 
 import pickle
 import socket
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, suppress
 
 import pytest
 
+from sciretrieve.base import system
 from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.service.listening import divided, listen
 
@@ -24,7 +24,7 @@ def test_why_nothing_can_listen_is_said_in_words() -> None:
         listen("127.0.0.1", taken.getsockname()[1])
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not divide connections")
+@pytest.mark.skipif(not system.DIVIDES_CONNECTIONS, reason="other systems do not divide connections")
 def test_processes_that_listen_at_one_address_share_its_connections() -> None:
     listening = listen("127.0.0.1", 0)
     address = listening.getsockname()
