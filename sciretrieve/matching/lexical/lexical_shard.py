@@ -183,9 +183,9 @@ class LexicalShard:
         """Whether a paper has a term, as in `have`."""
         places, (rows, counts, titles) = self._places_of(number), self._views
         place = bisect_left(rows, row, places.start, places.stop)
-        if place == places.stop or rows[place] != row or column is None:
-            return place < places.stop and rows[place] == row
-        return titles[place] > 0 if column == "title" else counts[place] > titles[place]
+        if place == places.stop or rows[place] != row:
+            return False
+        return column is None or (titles[place] > 0 if column == "title" else counts[place] > titles[place])
 
     @once
     def _views(self) -> tuple[memoryview, memoryview, memoryview]:

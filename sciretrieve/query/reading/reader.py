@@ -24,6 +24,7 @@ from ...matching.late import QueryTokens
 from ...matching.lexical.bm25 import weigh_terms
 from ...matching.lexical.name_terms import NameTerms
 from ...matching.lexical.spelling import Speller
+from ...matching.lexical.words import TEXTS_REMEMBERED
 from ...matching.scope import NO_ROWS, Scope
 from ...matching.search import NO_MATCH, Liked, Match, Probe, Searcher
 from ..lookup import NAMES
@@ -48,8 +49,8 @@ SAMPLED = 64
 COMMON, UNKNOWN, SHORT = 20_000, 3, 3
 """Thresholds of language detection. A word is known if more than one paper in COMMON has it; a query is foreign if at least one word in
 UNKNOWN is unknown; words of up to SHORT letters, such as de, are names in any language."""
-BATCH = 256
-"""Queries that are looked up and read together. What texts are read as is cached for as many."""
+BATCH = TEXTS_REMEMBERED
+"""Queries that are looked up and read together: as many as the texts whose reading is cached."""
 MOST_SHOWN = 3
 """Most quotations and signs that a remark names."""
 
