@@ -56,7 +56,7 @@ class IdTable:
         for shard in self._snapshot.shards:
             is_there = pc.is_in(shard.ids, value_set=values).to_numpy(zero_copy_only=False)
             shard_rows = shard.scope.passing(is_there).places
-            row_of |= zip(shard.ids_at(shard_rows), (shard_rows + shard.first).tolist(), strict=True)
+            row_of |= zip(shard.texts_at("id", shard_rows), (shard_rows + shard.first).tolist(), strict=True)
         return np.array([row_of.get(id, -1) for id in ids], np.int64)
 
     def _look_up(self, ids: Sequence[str]) -> Rows:

@@ -327,7 +327,7 @@ def _papers_beside(snapshot: Snapshot, other: Snapshot) -> dict[str, bytes]:
     for shard in snapshot.shards:
         other_shard = others.get(shard.facts.name)
         rows = shard.scope.places if other_shard is None else shard.scope.without(other_shard.scope.places).places
-        papers |= zip(shard.ids_at(rows), shard.contents.take(integers(rows)).to_pylist(), strict=True)
+        papers |= zip(shard.texts_at("id", rows), shard.contents.take(integers(rows)).to_pylist(), strict=True)
     return papers
 
 

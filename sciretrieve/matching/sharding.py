@@ -29,16 +29,19 @@ AnyPart = TypeVar("AnyPart", bound=ShardRows)
 
 
 def by_shard(rows: Rows, parts: Sequence[AnyPart]) -> Iterator[tuple[AnyPart, Rows, Rows]]:
-    """For each part that contains any of the rows: the part, the positions of its rows in `rows`, and their numbers within the shard."""
+    """For each part that contains any of the rows: the part, the positions of its rows in `rows`, and their numbers within the shard. The
+    parts are in the order of their rows."""
     raise_if_abandoned()
     if len(parts) == 1:
         if len(rows):
             yield parts[0], np.arange(len(rows)), rows - parts[0].first
         return
-    for part in parts:
-        positions = np.flatnonzero((rows >= part.first) & (rows < part.first + part.papers))
+    part_of = np.searchsorted(np.array([part.first for part in parts]), rows, side="right") - 1
+    for number in np.unique(part_of[part_of >= 0]).tolist():
+        raise_if_abandoned()
+        part = parts[number]
+        positions = np.flatnonzero((part_of == number) & (rows < part.first + part.papers))
         if len(positions):
-            raise_if_abandoned()
             yield part, positions, rows[positions] - part.first
 
 

@@ -37,12 +37,12 @@ from ..matching.search import live_vectors
 from ..matching.sharding import by_shard
 from ..options import Bm25Parameters, SearchOptions
 from ..papers.duplicates import same_works, works
-from ..papers.likenesses import NO_NUMBERS, Numbers, doi_numbers, title_numbers
+from ..papers.likenesses import doi_mark, title_mark
 from ..papers.references import reference_columns
 from ..runs import Ranking
 from ..storage.fulltext import FULLTEXT
 from ..storage.manifest import Manifest
-from ..storage.shards import Shard, scope_of
+from ..storage.shards import Shard, scope_of, texts_at
 from .citations.citation_graph import CitationGraph
 from .closing import shut
 from .full_texts import PRIVATE, owning_rows, passage_of
@@ -387,10 +387,11 @@ class Snapshot:
 
     def ids(self, rows: Rows) -> list[str]:
         """Ids of the papers at the given rows."""
-        ids = np.empty(len(rows), object)
-        for shard, positions, shard_rows in by_shard(rows, self.shards):
-            ids[positions] = shard.ids_at(shard_rows)
-        return list(ids)
+        return self.texts_at("id", rows)
+
+    def texts_at(self, name: str, rows: Rows) -> list[str]:
+        """Ids, titles or DOIs of the papers at the given rows; "" for a missing one."""
+        return texts_at(self.shards, name, rows)
 
     def drawn(self, rows: Rows, count: int) -> Rows:
         """A sample of the papers at the given rows. The sample and its order do not depend on the row numbers."""
@@ -658,23 +659,15 @@ class Snapshot:
 
     def grouped(self, rankings: Sequence[Ranking], scopes: Sequence[Scope], k: int) -> Sequence[Ranking]:
         """The first k works of each ranking. Papers of the scopes may answer."""
-        works = works_of_each(rankings, self._numbers_at, lambda rows: self.papers_at(rows, NAMING))
+        works = works_of_each(rankings, self._marks_at, lambda rows: self.papers_at(rows, NAMING))
         if len(self.generations) == 1:
             return [grouped(ranking, own, k) for ranking, own in zip(rankings, works, strict=True)]
         every = [grouped(ranking, own, len(ranking)) for ranking, own in zip(rankings, works, strict=True)]
         return [self._grouped(ranking, scope, k) for ranking, scope in zip(every, scopes, strict=True)]
 
-    def _numbers_at(self, rows: Rows) -> tuple[Numbers, Numbers]:
-        """Numbers of the titles and of the DOIs of the papers at the given rows, see `papers.likenesses`."""
-        order = np.argsort(rows, kind="stable")
-        titles, dois = [NO_NUMBERS], [NO_NUMBERS]
-        for shard, _, shard_rows in by_shard(rows[order], self.shards):
-            for _, table in shard.read_at(shard_rows, ("title", "doi")):
-                titles += map(title_numbers, table["title"].chunks)
-                dois += map(doi_numbers, table["doi"].chunks)
-        numbers = np.empty((2, len(rows)), np.uint64)
-        numbers[:, order] = np.concatenate(titles), np.concatenate(dois)
-        return numbers[0], numbers[1]
+    def _marks_at(self, rows: Rows) -> tuple[list[bytes], list[bytes]]:
+        """Marks of the titles and of the DOIs of the papers at the given rows, see `papers.likenesses`."""
+        return list(map(title_mark, self.texts_at("title", rows))), list(map(doi_mark, self.texts_at("doi", rows)))
 
     def _grouped(self, every: Ranking, scope: Scope, k: int) -> Ranking:
         """The first k works of a ranking of works."""

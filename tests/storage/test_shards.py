@@ -146,7 +146,7 @@ def test_papers_are_read_whatever_the_layout_of_their_file(tmp_path: Path, writt
 def test_a_shard_that_was_read_can_be_forgotten(tmp_path: Path, written: Shard) -> None:
     opened_shard = opened(tmp_path, written.facts)
     opened_shard.papers_at(np.array([3]))
-    opened_shard.ids_at(np.array([3]))
+    opened_shard.texts_at("id", np.array([3]))
     reference = weakref.ref(opened_shard)
     gc.disable()
     try:

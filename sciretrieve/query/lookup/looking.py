@@ -25,7 +25,7 @@ from ...matching.scope import NO_ROWS, Scope
 from ...matching.search import NO_MATCH, Match
 from ...matching.sharding import by_shard
 from ...papers.folding import fold_name
-from ...storage.shards import Shard
+from ...storage.shards import Shard, texts_at
 from ..opened import Opened
 from .identifying import identified, with_ids_like
 from .texts import LEAST_WORDS, TypedText, typed_names
@@ -162,7 +162,7 @@ class Lookup:
         """Papers that a text identifies, or whose title it is. Used where a text has to name a paper."""
         match = self.identified(text)
         look = None if len(match) else self._look(text, self.index.scope)
-        return match if look is None else look.match([(TITLE, lambda look: look.titled(self._papers([look.as_title])))])
+        return match if look is None else look.match([(TITLE, lambda look: look.titled(dict(look.titles(look.as_title))))])
 
     def meant(self, text: str, scope: Scope) -> Match:
         """Papers of a scope that a typed text means: by title or its beginning, also misspelt; by a reference; by a piece of the abstract;
@@ -173,11 +173,13 @@ class Lookup:
     def each_meant(self, texts: Sequence[str], scopes: Sequence[Scope]) -> list[Match]:
         """The same for each of a batch of texts, with its scope. Titles and abstracts are read for all of them together."""
         looks = [self._look(*part) for part in zip(texts, scopes, strict=True)]
-        titles = self._papers(look.as_title for look in looks if look is not None)
+        rows = np.unique(np.concatenate([NO_ROWS, *(look.as_title for look in looks if look is not None)]))
+        titles = dict(titles_at(self.index.shards, rows))
         by_title = [(TITLE, lambda look: look.titled(titles)), *BY_TITLE]
         matches = [NO_MATCH if look is None else look.match(by_title) for look in looks]
         rest = {place: look for place, look in enumerate(looks) if look is not None and not len(matches[place])}
-        texts_near = self._papers((look.near for look in rest.values()), "abstract")
+        near = np.unique(np.concatenate([NO_ROWS, *(look.near for look in rest.values())]))
+        texts_near = dict(papers_with(self.index.shards, near, "abstract"))
         by_text = [(TEXT, lambda look: look.quoted(texts_near)), *BY_NAMES]
         return [rest[place].match(by_text) if place in rest else match for place, match in enumerate(matches)]
 
@@ -195,10 +197,6 @@ class Lookup:
             rows = self.meant(text, self.index.scope).rows
         look = self._look(text, self.index.scope) if not len(rows) else None
         return (rows if look is None else np.array(look.alike(), np.int64))[:count]
-
-    def _papers(self, rows: Iterable[Rows], *columns: str) -> dict[int, Paper]:
-        """Papers by row, as in `papers_with`."""
-        return dict(papers_with(self.index.shards, np.unique(np.concatenate([NO_ROWS, *rows])), *columns))
 
     def _look(self, text: str, scope: Scope) -> _Look | None:
         """Prepare a lookup by words. Returns None without BM25, and for a text that is too long."""
@@ -257,15 +255,15 @@ class _Look:
         rows = self._whole.rows[self._whole.others == 0]
         return rows if len(rows) <= MOST_WITH_TITLE else NO_ROWS
 
-    def titled(self, papers: Mapping[int, Paper]) -> list[int]:
-        """Papers whose title is the text. `papers` has those `as_title`, by row."""
-        return [row for row in self.as_title.tolist() if self.typed.is_title(papers[row].title)]
+    def titled(self, titles: Mapping[int, str]) -> list[int]:
+        """Papers whose title is the text. `titles` has those `as_title`, by row."""
+        return [row for row in self.as_title.tolist() if self.typed.is_title(titles[row])]
 
     def begun(self) -> list[int]:
         """Papers whose title begins with the text; none if there are many."""
         if len(self._terms.plain) < FEWEST_TERMS or len(self.typed.words) < LEAST_WORDS or len(self._whole.rows) > MOST_READ:
             return []
-        rows = [row for row, paper in self._papers(self._whole.rows) if self.typed.begins(paper.title)]
+        rows = [row for row, title in self.titles(self._whole.rows) if self.typed.begins(title)]
         return rows if len(rows) <= MOST_BEGUN else []
 
     def misspelt(self) -> list[int]:
@@ -276,8 +274,8 @@ class _Look:
         near_rows = self._first(titles.rows, titles.plain - np.minimum(titles.others, MOST_MISSPELT + 1), MOST_TRIED)
         titles_of = zip(near_rows.tolist(), title_terms(self.bm25, near_rows), strict=True)
         tried = [row for row, of_title in titles_of if could_be(sorted(plain - of_title), sorted(of_title - plain))]
-        read = self._papers(np.array(sorted(tried[:MOST_READ]), np.int64))
-        slips = {row: count for row, paper in read if (count := self.typed.slips(paper.title)) is not None}
+        read = self.titles(np.array(sorted(tried[:MOST_READ]), np.int64))
+        slips = {row: count for row, title in read if (count := self.typed.slips(title)) is not None}
         rows = [row for row in slips if slips[row] == min(slips.values())]
         return rows if len(rows) <= MOST_BEGUN else []
 
@@ -373,11 +371,13 @@ class _Look:
     def _first(self, rows: Rows, values: npt.NDArray[Any], count: int) -> Rows:
         """The `count` rows with the greatest values, greatest first, ties by id."""
         places = topk.best(values.astype(np.float64), count)
-        ids = np.empty(len(places), object)
-        for shard, positions, shard_rows in by_shard(rows[places], self.shards):
-            ids[positions] = shard.ids_at(shard_rows)
-        first: Rows = rows[places[topk.order(list(ids), values[places])[:count]]]
+        ids = texts_at(self.shards, "id", rows[places])
+        first: Rows = rows[places[topk.order(ids, values[places])[:count]]]
         return first
+
+    def titles(self, rows: Rows) -> Iterator[tuple[int, str]]:
+        """Rows with their papers' titles."""
+        return titles_at(self.shards, rows)
 
     def _papers(self, rows: Rows, *columns: str) -> Iterator[tuple[int, Paper]]:
         return papers_with(self.shards, rows, *columns)
@@ -398,6 +398,11 @@ def papers_with(shards: Sequence[Shard], rows: Rows, *columns: str) -> Iterator[
     for shard, _, shard_rows in by_shard(rows, shards):
         for paper_rows, table in shard.read_at(shard_rows, ["id", "title", *columns]):
             yield from zip((paper_rows + shard.first).tolist(), papers_of(table), strict=True)
+
+
+def titles_at(shards: Sequence[Shard], rows: Rows) -> Iterator[tuple[int, str]]:
+    """Rows with their papers' titles."""
+    return zip(rows.tolist(), texts_at(shards, "title", rows), strict=True)
 
 
 def titles_sharing(bm25: Bm25, plain: Iterable[str], joined: Callable[[], Iterable[str]], least: int, scope: Scope, most: int) -> Titles:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import groupby
+from itertools import accumulate, islice, pairwise
 from operator import itemgetter
 from typing import Any
 
@@ -13,7 +13,7 @@ import pyarrow as pa
 from ...base.types import Paper, Rows
 from ...matching.scope import NO_ROWS
 from ...papers.duplicates import groups, works_down
-from ...papers.likenesses import Numbers
+from ...papers.likenesses import sharing
 from ...runs import Ranking
 
 
@@ -33,33 +33,26 @@ def _column(table: pa.Table, name: str) -> list[Any]:
 
 
 def works_of_each(
-    rankings: Sequence[Ranking], numbers_at: Callable[[Rows], Iterable[Numbers]], papers_at: Callable[[Rows], Sequence[Paper]]
+    rankings: Sequence[Ranking], marks_at: Callable[[Rows], Sequence[Sequence[bytes]]], papers_at: Callable[[Rows], Sequence[Paper]]
 ) -> list[list[list[int]]]:
     """The works of each ranking, see `works_down`, as the positions of their papers.
 
-    Papers of one work share one of the numbers that `numbers_at` gives for rows, see `papers.likenesses`. Only papers that share one are
-    read.
+    Papers of one work share one of the marks that `marks_at` gives for rows, see `papers.likenesses`. Only papers that share one are read.
     """
-    lengths = [len(ranking) for ranking in rankings]
-    rows = np.concatenate([NO_ROWS, *(ranking.rows for ranking in rankings)])
-    owners = np.repeat(np.arange(len(rankings)), lengths)
-    starts = np.cumsum(lengths) - lengths
-    is_shared = np.zeros(len(rows), bool)
-    for numbers in numbers_at(rows):
-        order = np.lexsort((numbers, owners))
-        ranked, owned = numbers[order], owners[order]
-        equal = np.flatnonzero((ranked[1:] == ranked[:-1]) & (owned[1:] == owned[:-1]) & (ranked[1:] != 0))
-        is_shared[order[equal]] = is_shared[order[equal + 1]] = True
-    every = [[place] for place in range(max(lengths, default=0))]
-    works = [every[:length] for length in lengths]
-    shared = np.flatnonzero(is_shared)
-    papers = papers_at(rows[shared])
-    for owner, same in groupby(range(len(shared)), owners[shared].tolist().__getitem__):
-        members = list(same)
-        places = (shared[members] - starts[owner]).tolist()
-        joined = [[places[member] for member in work] for work in works_down([papers[member] for member in members])]
-        alone = set(range(lengths[owner])).difference(places)
-        works[owner] = sorted([*joined, *([place] for place in alone)], key=itemgetter(0))
+    ends = list(accumulate(map(len, rankings), initial=0))
+    every_marks = marks_at(np.concatenate([NO_ROWS, *(ranking.rows for ranking in rankings)]))
+    places_of = [sorted({place for marks in every_marks for place in sharing(marks[start:end])}) for start, end in pairwise(ends)]
+    papers = iter(
+        papers_at(np.concatenate([NO_ROWS, *(one.rows[places] for one, places in zip(rankings, places_of, strict=True) if places)]))
+    )
+    every = [[place] for place in range(max(map(len, rankings), default=0))]
+    works = []
+    for ranking, places in zip(rankings, places_of, strict=True):
+        own = every[: len(ranking)]
+        if places:
+            joined = [[places[member] for member in work] for work in works_down(list(islice(papers, len(places))))]
+            own = sorted([*joined, *(own[place] for place in {*range(len(ranking))}.difference(places))], key=itemgetter(0))
+        works.append(own)
     return works
 
 

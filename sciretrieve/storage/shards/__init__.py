@@ -16,7 +16,7 @@ generations may add files: a FAISS index, and the rows of deleted papers.
 
 from .cutting import Cutter, cut_shard
 from .filling import Filling, fill, finished_facts, store_vectors
-from .reading import Shard, open_shards, read_deleted, scope_of, write_deleted
+from .reading import Shard, open_shards, read_deleted, scope_of, texts_at, write_deleted
 
 __all__ = [
     "Cutter",
@@ -29,5 +29,6 @@ __all__ = [
     "read_deleted",
     "scope_of",
     "store_vectors",
+    "texts_at",
     "write_deleted",
 ]

@@ -27,6 +27,7 @@ from ...matching.late import Packing, TokenShard
 from ...matching.lexical import FIELDS_FILE, FieldPostings, Postings
 from ...matching.lexical.lists import numbers_of
 from ...matching.scope import Scope
+from ...matching.sharding import by_shard
 from ..manifest import SHARDS, ShardFacts
 from .kept import KEPT, KeptGroups
 from .names import NAMES, NAMES_FILE, read_names
@@ -67,9 +68,9 @@ class Shard:
         """Path of one of its files, after a check. Raises CorruptData."""
         return self.verified.check(f"{SHARDS}/{self.facts.name}/{name}", self.facts.files[name])
 
-    def _check_again(self, *names: str) -> None:
+    def _check_again(self, name: str) -> None:
         """Raise CorruptData if one of its files was truncated or overwritten since it was opened."""
-        self.verified.check_again(f"{SHARDS}/{self.facts.name}/{name}" for name in names)
+        self.verified.check_again((f"{SHARDS}/{self.facts.name}/{name}",))
 
     @once
     def scope(self) -> Scope:
@@ -127,12 +128,22 @@ class Shard:
         marks: npt.NDArray[np.uint64] = numbers_of(self.contents, np.dtype((np.uint64, 2)))[:, 0]
         return marks
 
-    def ids_at(self, rows: Rows) -> list[str]:
-        """Ids at the given rows of this shard."""
-        ids_of_all = self.ids
-        self._check_again("ids.arrow")
-        ids: list[str] = ids_of_all.take(integers(rows)).to_pylist()
-        return ids
+    def texts_at(self, name: str, rows: Rows) -> list[str]:
+        """Ids, titles, venues or DOIs at the given rows of this shard; "" for a missing one."""
+        if name != "id" and NAMES_FILE not in self.facts.files:
+            return [getattr(paper, name) or "" for paper in self.papers_at(rows, ("id", name))]
+        raise_if_abandoned()
+        column = self._mapped(name)
+        with self._errors_named(NAMES_FILE):
+            texts: list[str] = column.take(integers(rows)).to_pylist()
+        return [text or "" for text in texts] if column.null_count else texts
+
+    def _mapped(self, name: str) -> pa.Array:
+        """A memory-mapped column, after a check of its file."""
+        file = "ids.arrow" if name == "id" else NAMES_FILE
+        column = self.ids if name == "id" else self._names[name]
+        self._check_again(file)
+        return column
 
     @once
     def _file(self) -> pq.ParquetFile:
@@ -193,7 +204,7 @@ class Shard:
             asked = pc.is_in(self.ids, value_set=texts(possible_ids))
             rows = numbers_of(pc.indices_nonzero(asked), np.uint64).astype(np.int64)
         rows = rows[self.scope.has(rows)]
-        return dict(zip(self.ids_at(rows), rows.tolist(), strict=True))
+        return dict(zip(self.texts_at("id", rows), rows.tolist(), strict=True))
 
     def find_in_any_case(self, id: str) -> Rows:
         """Rows of the undeleted papers whose id equals this one when case is ignored, ascending."""
@@ -274,8 +285,9 @@ class Shard:
         return self._validated(self._read(methodcaller("read", columns=column_names), self.papers))
 
     @once
-    def _names(self) -> pa.Table:
-        return read_names(self.file(NAMES_FILE), self.papers)
+    def _names(self) -> dict[str, pa.Array]:
+        table = read_names(self.file(NAMES_FILE), self.papers)
+        return {name: table[name].chunk(0) for name in table.column_names}
 
     def _split_columns(self, names: Sequence[str] | None) -> tuple[list[str], list[str]]:
         """Split columns, all or the given ones, into memory-mapped ones and those in papers.parquet."""
@@ -287,8 +299,7 @@ class Shard:
     def _named_columns(self, names: Sequence[str], rows: Rows | None = None) -> pa.Table:
         """Columns of names, and ids, of all papers or at the given rows."""
         raise_if_abandoned()
-        columns = {name: self.ids if name == "id" else self._names[name].chunk(0) for name in dict.fromkeys(names)}
-        self._check_again(*dict.fromkeys("ids.arrow" if name == "id" else NAMES_FILE for name in columns))
+        columns = {name: self._mapped(name) for name in dict.fromkeys(names)}
         if rows is not None:
             places = integers(rows)
             columns = {name: column.take(places) for name, column in columns.items()}
@@ -346,6 +357,18 @@ def _side_by_side(one: pa.Table, other: pa.Table, names: Sequence[str]) -> pa.Ta
     columns = {name: column for table in (one, other) for name, column in zip(table.column_names, table.columns, strict=True)}
     present = [name for name in names if name in columns]
     return pa.Table.from_arrays([columns[name] for name in present], present)
+
+
+def texts_at(shards: Sequence[Shard], name: str, rows: Rows) -> list[str]:
+    """`Shard.texts_at` for rows counted over several shards."""
+    in_order = [""] * len(rows)
+    for shard, positions, shard_rows in by_shard(rows, shards):
+        own = shard.texts_at(name, shard_rows)
+        if len(own) == len(in_order):  # as most often
+            return own
+        for position, one in zip(positions.tolist(), own, strict=True):
+            in_order[position] = one
+    return in_order
 
 
 def open_shards(verified: Verified, all_facts: Iterable[ShardFacts]) -> list[Shard]:
