@@ -485,6 +485,18 @@ def _chunks(column: Any) -> list[pa.Array]:
     return list(column.chunks) if isinstance(column, pa.ChunkedArray) else [column]
 
 
+def text_of(array: pa.StringArray) -> Callable[[int], str]:
+    """A function from a position in an array, which begins no other, to its text; "" for a missing one. It is quicker than `take` for a few
+    texts."""
+    if not len(array):
+        return lambda _: ""
+    known, offsets, data = (memoryview(b"" if buffer is None else buffer).cast("B") for buffer in array.buffers())
+    ends = offsets.cast("i")
+    if not array.null_count:
+        return lambda place: str(data[ends[place] : ends[place + 1]], "utf-8")
+    return lambda place: str(data[ends[place] : ends[place + 1]], "utf-8") if known[place >> 3] >> (place & 7) & 1 else ""
+
+
 def letters(name: str) -> str:
     """Letters and digits of a column's or field's name: "paperId", "paper_id" and "Paper ID" are equal."""
     return re.sub(r"[\W_]", "", name.lower())

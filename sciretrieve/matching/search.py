@@ -516,7 +516,7 @@ class Searcher:
             scores = rescored_first(scores, first, fusion.join(*facts, token_scores))
         full_text = self._full_text(candidates.probe)
         best_passages = None if full_text is None else self._best_passages(full_text, candidates)
-        best = union(topk.best(scores, k), np.flatnonzero(np.isin(candidates.rows, candidates.probe.named_rows)))
+        best = union(topk.best(scores, k), np.searchsorted(candidates.rows, candidates.probe.named_rows))
         parts = {"dense": candidates.dense[best], "bm25": candidates.bm25[best]}
         if np.isfinite(token_scores).any():
             parts["tokens"] = token_scores[best]

@@ -141,9 +141,11 @@ class Bm25:
         """Inverse document frequency of a term or field word in Lucene's form, also for one that no paper has."""
         return self.rarity_among(self.frequency(term))
 
-    def rarity_among(self, frequency: int) -> float:
-        """Inverse document frequency, as in `rarity`, for this many papers."""
-        return float(RARITIES["lucene"](np.array([float(frequency)]), self.statistics.papers)[0])
+    @once
+    def rarity_among(self) -> Callable[[int], float]:
+        """A function from a number of papers to an inverse document frequency, as in `rarity`."""
+        rarities, papers = RARITIES["lucene"], self.statistics.papers
+        return lru_cache(TERMS_REMEMBERED)(lambda frequency: float(rarities(np.array([float(frequency)]), papers)[0]))
 
     @once
     def term(self) -> Callable[[str, float], Term]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from math import ceil
 from typing import Any, TypeAlias
@@ -175,7 +175,7 @@ class Lookup:
         looks = [self._look(*part) for part in zip(texts, scopes, strict=True)]
         rows = np.unique(np.concatenate([NO_ROWS, *(look.as_title for look in looks if look is not None)]))
         titles = dict(titles_at(self.index.shards, rows))
-        by_title = [(TITLE, lambda look: look.titled(titles)), *BY_TITLE]
+        by_title = [(TITLE, lambda look: look.titled(titles)), (BEGINNING, lambda look: look.begun(titles)), *BY_TITLE]
         matches = [NO_MATCH if look is None else look.match(by_title) for look in looks]
         rest = {place: look for place, look in enumerate(looks) if look is not None and not len(matches[place])}
         near = np.unique(np.concatenate([NO_ROWS, *(look.near for look in rest.values())]))
@@ -234,43 +234,50 @@ class _Look:
         unknown = count - len(self.bm25.known_terms(self._terms.plain))
         return min(max(unknown, (len(self.typed.words) >= LEAST_WORDS) + (count >= MANY_TERMS)), MOST_MISSPELT)
 
-    def _titles(self, misspelt: int, most: int = LONGEST) -> Titles:
-        """Titles that contain all of the text's terms, apart from so many. `most` is as in `titles_sharing`."""
+    def _titles(self, misspelt: int) -> Titles:
+        """Titles that contain all of the text's terms, apart from so many. Joined terms are not counted."""
         count = len(self._terms.plain)
         if not count or len(self.typed.words) > LONGEST_TITLE:
             return NO_TITLES
-        return self._sharing(self._terms.plain, count - misspelt, most)
+        return titles_sharing(self.bm25, self._terms.plain, count - misspelt, self.scope)
 
-    def _sharing(self, plain: Iterable[str], least: int, most: int = LONGEST) -> Titles:
-        return titles_sharing(self.bm25, plain, lambda: self._terms.joined, least, self.scope, most)
+    def _counted(self, titles: Titles, most: int = LONGEST) -> Titles:
+        """Titles, with joined terms counted, see `with_joined`."""
+        return with_joined(self.bm25, titles, lambda: self._terms.joined, most)
 
     @once
     def _whole(self) -> Titles:
-        """Titles that contain all of the text's terms. Joined terms are counted where they can be all others."""
-        return self._titles(0, self._terms.most_joined)
+        """Titles that contain all of the text's terms."""
+        return self._titles(0)
+
+    @once
+    def _may_begin(self) -> bool:
+        """Whether the text may begin a title, so that all titles with its terms are read."""
+        return len(self._terms.plain) >= FEWEST_TERMS and len(self.typed.words) >= LEAST_WORDS and len(self._whole.rows) <= MOST_READ
 
     @once
     def as_title(self) -> Rows:
-        """Papers to read for `titled`; none if many share a title."""
-        rows = self._whole.rows[self._whole.others == 0]
+        """Papers to read for `titled` and `begun`; none if many share a title."""
+        if self._may_begin:
+            return self._whole.rows
+        titles = self._counted(self._whole, self._terms.most_joined)
+        rows = titles.rows[titles.others == 0]
         return rows if len(rows) <= MOST_WITH_TITLE else NO_ROWS
 
     def titled(self, titles: Mapping[int, str]) -> list[int]:
         """Papers whose title is the text. `titles` has those `as_title`, by row."""
         return [row for row in self.as_title.tolist() if self.typed.is_title(titles[row])]
 
-    def begun(self) -> list[int]:
-        """Papers whose title begins with the text; none if there are many."""
-        if len(self._terms.plain) < FEWEST_TERMS or len(self.typed.words) < LEAST_WORDS or len(self._whole.rows) > MOST_READ:
-            return []
-        rows = [row for row, title in self.titles(self._whole.rows) if self.typed.begins(title)]
+    def begun(self, titles: Mapping[int, str]) -> list[int]:
+        """Papers whose title begins with the text; none if there are many. `titles` is as in `titled`."""
+        rows = [row for row in self.as_title.tolist() if self.typed.begins(titles[row])] if self._may_begin else []
         return rows if len(rows) <= MOST_BEGUN else []
 
     def misspelt(self) -> list[int]:
         """Papers whose title, or its beginning, is the text with the fewest slips; none if there are many."""
         if not self._most_misspelt:
             return []
-        titles, plain = self._titles(self._most_misspelt), self._terms.plain
+        titles, plain = self._counted(self._titles(self._most_misspelt)), self._terms.plain
         near_rows = self._first(titles.rows, titles.plain - np.minimum(titles.others, MOST_MISSPELT + 1), MOST_TRIED)
         titles_of = zip(near_rows.tolist(), title_terms(self.bm25, near_rows), strict=True)
         tried = [row for row, of_title in titles_of if could_be(sorted(plain - of_title), sorted(of_title - plain))]
@@ -284,7 +291,7 @@ class _Look:
         known = frozenset(self.bm25.known_terms(self._terms.plain))
         if not known or len(self.typed.words) > LONGEST_TITLE:
             return []
-        titles = self._sharing(known, len(known) // 2 + 1)
+        titles = self._counted(titles_sharing(self.bm25, known, len(known) // 2 + 1, self.scope))
         # Shared terms decide first; the penalty for other terms stays below 1.
         nearest = self._first(titles.rows, titles.plain - np.minimum(titles.others, LONGEST) / LONGEST / 2, MOST_READ)
         shared = dict(zip(titles.rows.tolist(), titles.plain.tolist(), strict=True))
@@ -296,7 +303,7 @@ class _Look:
         """Papers that the text refers to, by the longest title in it."""
         if not LEAST_WORDS < len(self.typed.words) <= LONGEST_REFERENCE or not SIGN_OF_REFERENCE.search(self.typed.text):
             return []
-        titles = self._sharing(self._terms.plain, 1)
+        titles = self._counted(titles_sharing(self.bm25, self._terms.plain, 1, self.scope))
         titles = titles.where((titles.others == 0) & (titles.sizes > 1))
         rows = np.sort(self._first(titles.rows, titles.sizes, MOST_READ))
         lengths = {
@@ -384,13 +391,10 @@ class _Look:
 
 
 Way: TypeAlias = Callable[[_Look], list[int]]
-BY_TITLE: Sequence[tuple[str, Way]] = (
-    (BEGINNING, _Look.begun),
-    (MISSPELT, _Look.misspelt),
-    (REFERENCE, _Look.cited),
-)
+BY_TITLE: Sequence[tuple[str, Way]] = ((MISSPELT, _Look.misspelt), (REFERENCE, _Look.cited))
 BY_NAMES: Sequence[tuple[str, Way]] = ((NAMES, _Look.by_authors), (NAMES, _Look.by_an_author_on))
-"""Ways in which a text can mean papers, surest first, each with its name in an answer. `_Look.titled` is first, `_Look.quoted` between."""
+"""Ways in which a text can mean papers, surest first, each with its name in an answer. `_Look.titled` and `_Look.begun` are first,
+`_Look.quoted` between."""
 
 
 def papers_with(shards: Sequence[Shard], rows: Rows, *columns: str) -> Iterator[tuple[int, Paper]]:
@@ -405,10 +409,9 @@ def titles_at(shards: Sequence[Shard], rows: Rows) -> Iterator[tuple[int, str]]:
     return zip(rows.tolist(), texts_at(shards, "title", rows), strict=True)
 
 
-def titles_sharing(bm25: Bm25, plain: Iterable[str], joined: Callable[[], Iterable[str]], least: int, scope: Scope, most: int) -> Titles:
-    """Titles in a scope that contain at least `least` of some plain terms. There must be fewer than 256 terms, and `least` at least 1.
-    Joined terms are counted in titles with up to `most` further terms, and only computed if there is one."""
-    parts: list[tuple[Rows, Counts, Counts, Counts]] = []
+def titles_sharing(bm25: Bm25, plain: Iterable[str], least: int, scope: Scope) -> Titles:
+    """Titles in a scope that contain at least `least` of some plain terms. There must be fewer than 256 terms, and `least` at least 1."""
+    parts: list[tuple[Rows, Counts, Counts]] = []
     for shard in bm25.shards:
         numbers = shard.rarest_first(_numbers(shard, plain))
         if len(numbers) < least:
@@ -417,16 +420,24 @@ def titles_sharing(bm25: Bm25, plain: Iterable[str], joined: Callable[[], Iterab
         if scope.mask is not None:
             is_wanted = scope.part(shard.first, shard.papers).has(places)
             places, shared = places[is_wanted], shared[is_wanted]
-        if not len(places):
-            continue
-        offsets = shard.postings.title_offsets
-        sizes = (offsets[places + 1] - offsets[places]).astype(np.int64)
-        others, further = np.zeros(len(places), np.int64), sizes - shared
-        may_be_joined = np.flatnonzero((further > 0) & (further <= most))
-        for number in _numbers(shard, joined()) if len(may_be_joined) else ():
-            others[may_be_joined] += shard.have(number, places[may_be_joined], "title")
-        parts.append((places + shard.first, shared, others, sizes))
-    return Titles(*map(np.concatenate, zip(*parts, strict=True))) if parts else NO_TITLES
+        if len(places):
+            offsets = shard.postings.title_offsets
+            parts.append((places + shard.first, shared, (offsets[places + 1] - offsets[places]).astype(np.int64)))
+    if not parts:
+        return NO_TITLES
+    rows, shared, sizes = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
+    return Titles(rows, shared, np.zeros(len(rows), np.int64), sizes)
+
+
+def with_joined(bm25: Bm25, titles: Titles, joined: Callable[[], Iterable[str]], most: int) -> Titles:
+    """Titles with joined terms counted where there are further terms, up to `most`. They are only computed if there is such a title."""
+    others = titles.others
+    places = np.flatnonzero((others > 0) & (others <= most))
+    counts = np.zeros(len(others), np.int64)
+    for shard, positions, shard_rows in by_shard(titles.rows[places], bm25.shards):
+        for number in _numbers(shard, joined()):
+            counts[places[positions]] += shard.have(number, shard_rows, "title")
+    return replace(titles, joined=counts) if len(places) else titles
 
 
 def _sharing(shard: LexicalShard, numbers: Sequence[int], least: int, column: str | None = None) -> tuple[Rows, Counts]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 
 from ...base.once import once
@@ -28,6 +29,8 @@ LONG_WORD = 8
 """Fewest letters of a word that may have more than one slip; a shorter word would be another word."""
 LONG_TITLE = 20
 """Fewest letters of a title that cannot match by chance in a reference that runs words together."""
+TITLES_REMEMBERED = 4_096
+"""Titles that are cached in plain letters."""
 RUN = 5
 """Words per run when a text is compared with a paper's."""
 
@@ -50,11 +53,11 @@ class TypedText:
 
     def is_title(self, title: str) -> bool:
         """Whether the text is the whole title."""
-        return bool(self.letters) and self.letters == "".join(words(title))
+        return bool(self.letters) and self.letters == letters(title)
 
     def begins(self, title: str) -> bool:
         """Whether a longer title begins with the text, and the text is long enough not to be a subject. Its last word may be unfinished."""
-        other = "".join(words(title))
+        other = letters(title)
         return len(self.words) >= LEAST_WORDS and len(self.letters) < len(other) and other.startswith(self.letters)
 
     def slips(self, title: str) -> int | None:
@@ -127,6 +130,12 @@ class TypedText:
 def words(text: str) -> list[str]:
     """Words of a text in plain letters, with compounds split."""
     return PLAIN_WORD.findall(greek.respelled(fold(greek.separated(text))))
+
+
+@lru_cache(TITLES_REMEMBERED)
+def letters(title: str) -> str:
+    """Letters and digits of a title, in plain."""
+    return "".join(words(title))
 
 
 def numerals(text_words: Iterable[str]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import lru_cache, partial
 from operator import methodcaller
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from ...base.errors import CorruptData
 from ...base.once import once
 from ...base.types import Paper, Rows
 from ...base.waiting import raise_if_abandoned
-from ...files.schema import PAPER_FIELDS, integers, mapped_columns, papers_of, text, texts
+from ...files.schema import PAPER_FIELDS, integers, mapped_columns, papers_of, text, text_of, texts
 from ...files.verified import Verified
 from ...files.writing import read_array, write_array
 from ...matching.dense import VectorShard
@@ -39,6 +39,8 @@ OFTEN = 16
 """Lookups of ids after which the bytes in ids are gathered, which takes as long as some lookups."""
 AT_ONCE = 1 << 20
 """Bytes that are counted at a time."""
+FEW = 32
+"""Most papers whose texts are read one by one, without arrays."""
 GROUPS_AT_ONCE = 64
 """Row groups in memory at a time, about 250 kB each."""
 NAMES_AT_ONCE = 8192
@@ -135,8 +137,15 @@ class Shard:
         raise_if_abandoned()
         column = self._mapped(name)
         with self._errors_named(NAMES_FILE):
-            texts: list[str] = column.take(integers(rows)).to_pylist()
-        return [text or "" for text in texts] if column.null_count else texts
+            if len(rows) <= FEW:
+                return list(map(self._text_of(name), rows.tolist()))
+            several: list[str] = column.take(integers(rows)).to_pylist()
+        return [one or "" for one in several] if column.null_count else several
+
+    @once
+    def _text_of(self) -> Callable[[str], Callable[[int], str]]:
+        """A function from a column of texts to a function from a row to its text."""
+        return lru_cache(lambda name: text_of(self._mapped(name)))
 
     def _mapped(self, name: str) -> pa.Array:
         """A memory-mapped column, after a check of its file."""
