@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache, partial
+from functools import partial
 from operator import methodcaller
 from pathlib import Path
 
@@ -64,6 +64,7 @@ class Shard:
         self.verified = verified
         self.kept = KeptGroups() if kept is None else kept
         self._idle_readers: list[pq.ParquetFile] = []
+        self._texts: dict[str, Callable[[int], str]] = {}
         self._lookups = 0
 
     def file(self, name: str) -> Path:
@@ -138,14 +139,11 @@ class Shard:
         column = self._mapped(name)
         with self._errors_named(NAMES_FILE):
             if len(rows) <= FEW:
-                return list(map(self._text_of(name), rows.tolist()))
+                if name not in self._texts:
+                    self._texts[name] = text_of(column)
+                return list(map(self._texts[name], rows.tolist()))
             several: list[str] = column.take(integers(rows)).to_pylist()
         return [one or "" for one in several] if column.null_count else several
-
-    @once
-    def _text_of(self) -> Callable[[str], Callable[[int], str]]:
-        """A function from a column of texts to a function from a row to its text."""
-        return lru_cache(lambda name: text_of(self._mapped(name)))
 
     def _mapped(self, name: str) -> pa.Array:
         """A memory-mapped column, after a check of its file."""
