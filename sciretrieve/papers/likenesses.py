@@ -3,7 +3,6 @@ be compared."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 
 from . import identifiers
@@ -11,24 +10,22 @@ from .duplicates import bare_title
 
 _LOWER = bytes(range(256)).lower()
 _SIGNS = bytes(code for code in range(128) if not chr(code).isalnum())
-_UNUSUAL = re.compile(r"[\\$]")
-"""What `folding.fold` makes more of than lower case, in ASCII."""
-_PLAIN_DOI = re.compile(r"1[A-Za-z0-9./()_-]*")
-"""A DOI with nothing around it."""
+_OF_DOIS = bytes(code for code in range(128) if chr(code).isalnum()) + b"./()_-"
+"""Characters of a DOI with nothing around it."""
 
 
 def title_mark(title: str) -> bytes:
     """The letters and digits of a title in plain: equal for titles of one `duplicates.key`, b"" for those without."""
-    if title.isascii() and _UNUSUAL.search(title) is None:
+    if title.isascii() and "\\" not in title and "$" not in title:  # which `folding.fold` only lowers
         return title.encode().translate(_LOWER, _SIGNS)
     return bare_title(title).encode()
 
 
 def doi_mark(doi: str) -> bytes:
     """The letters and digits of a DOI: equal if `identifiers.doi` is; b"" for a missing DOI."""
-    if doi and _PLAIN_DOI.fullmatch(doi) is None:
+    if not doi.startswith("1") or doi.encode().translate(None, _OF_DOIS):
         doi = identifiers.doi(doi) or ""
-    return doi.encode().translate(_LOWER, _SIGNS) if doi else b""
+    return doi.encode().translate(_LOWER, _SIGNS)
 
 
 def sharing(marks: Sequence[bytes]) -> Collection[int]:
