@@ -92,7 +92,7 @@ def explain(index: AnyIndex, query: str | Query | Probe, ids: Papers, *, filter:
     A `Probe` from an index's reader already contains its filter.
 
     Raises:
-        NoSuchPaper: an id is not in the index.
+        NoSuchPaper: a paper is not in the index.
         InvalidRequest: as `Index.search`.
 
     >>> explained = sr.explain(index, "graph networks", ["p0007"])
@@ -101,7 +101,7 @@ def explain(index: AnyIndex, query: str | Query | Probe, ids: Papers, *, filter:
     """
     with opened(index) as library:
         probe = query if isinstance(query, Probe) else library.reader.probes([query], library.modes[0], filter)[0]
-        return explain_rows(library, probe, library.snapshot.rows(ids))
+        return explain_rows(library, probe, library.snapshot.named_rows(ids))
 
 
 @checked

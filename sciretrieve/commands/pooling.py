@@ -77,12 +77,12 @@ def _papers(opened: Pool, index: Path | None, corpus: Sequence[str] | None) -> M
         if index is not None:
             raise InvalidRequest("the papers' texts are in an index or in a corpus: give --index or --corpus")
         from ..base.types import Paper
-        from ..papers.corpora import open_corpus
+        from ..papers.corpora import accepted, open_corpus
 
         place = ", ".join(corpus)
         papers: dict[str, Paper] = {}
-        for batch in open_corpus(corpus).batches():
-            rows = zip(*(batch.papers[name].to_pylist() for name in ("id", "title", "abstract")), strict=True)
+        for table in accepted(open_corpus(corpus)):
+            rows = zip(*(table[name].to_pylist() for name in ("id", "title", "abstract")), strict=True)
             papers |= {id: Paper(id, title or "", abstract or "") for id, title, abstract in rows if id in wanted}
     else:
         with open_index(index, None) as indexed:

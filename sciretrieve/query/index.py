@@ -408,8 +408,8 @@ class Index:
         vector: Vectors | None = None,
         **changes: Unpack[SearchKeywords],
     ) -> Scores:
-        """Score the given papers for a query, in the order of `ids`. Ids must be distinct. The scores are those of a search over
-        just these papers.
+        """Score the given papers for a query, in the order of `ids`: ids, other names or objects, all of different papers. The scores are
+        those of a search over just these papers.
 
         `vector` is the query's vector by the index's encoder, (dim,), if known. Only options that affect scores are used.
 
@@ -417,7 +417,7 @@ class Index:
         score minus 1.
 
         Raises:
-            NoSuchPaper: an id is not in the index.
+            NoSuchPaper: a paper is not in the index.
             InvalidRequest: as in `search`.
 
         >>> scores = index.score(sr.Query(text="graph networks"), ["p0007", "p0012"])
@@ -427,7 +427,7 @@ class Index:
         (asked,) = _as_list([query])
         if not (names := names_of(ids)):
             return np.empty(0)
-        rows = self.snapshot.rows(names)
+        rows = self.snapshot.named_rows(names)
         probe = self.reader.probe(asked if isinstance(asked, Query) else Query("1", asked), mode, vector, self.snapshot.scope.among(rows))
         (ranking,) = self._searcher(chosen).search([probe], len(names))
         score_of = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))

@@ -208,6 +208,8 @@ def test_known_vectors_of_queries_are_not_encoded_again(index: sr.Index) -> None
     ids = index.snapshot.live_ids()[:5]
     query = sr.Query("q", queries[0])
     np.testing.assert_array_equal(index.score(query, ids, vector=vectors[0]), index.score(query, ids))
+    titles = [paper.title for paper in index.papers(ids)]
+    np.testing.assert_array_equal(index.score(query, titles), index.score(query, index.papers(titles)))
     for wrong in (vectors[:1], vectors[:, :7]):
         with pytest.raises(InvalidRequest, match="the shape"):
             index.search(queries, vectors=wrong)

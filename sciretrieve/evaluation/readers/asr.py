@@ -10,7 +10,7 @@ from pathlib import Path
 from ...base.errors import InvalidRequest
 from ...base.types import Paper, Query
 from ...files.schema import texts_of
-from ...papers.corpora import open_corpus
+from ...papers.corpora import accepted, open_corpus
 from ..material import Material, Task
 
 QUERIES = 1000
@@ -25,8 +25,8 @@ def load(source: Path, split: str, benchmark: str) -> Material:
     """
     corpus = open_corpus(source)
     papers = []
-    for batch in corpus.batches():
-        papers += [paper for paper in texts_of(batch.papers) if paper.title.strip() and paper.abstract.strip()]
+    for table in accepted(corpus):
+        papers += [paper for paper in texts_of(table) if paper.title.strip() and paper.abstract.strip()]
     if not papers:
         raise InvalidRequest(f"{source} has no paper with a title and an abstract, which this benchmark needs")
     query_papers = random.Random(0).sample(papers, min(QUERIES, len(papers)))

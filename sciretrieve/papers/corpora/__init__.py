@@ -12,7 +12,7 @@ from .corpus import Corpus, PaperCorpus, Sources, TableCorpus, open_corpus
 from .papers import Batch
 from .query_files import read_queries
 from .raw import CutOff, Rejected, Withdrawn
-from .rejections import Rejections, Tally, read_rejections, warn_of
+from .rejections import Rejections, Tally, accepted, read_rejections, warn_of
 
 __all__ = [
     "FIELDS",
@@ -30,6 +30,7 @@ __all__ = [
     "TableCorpus",
     "Tally",
     "Withdrawn",
+    "accepted",
     "fields_in",
     "open_corpus",
     "read_attributed",

@@ -14,7 +14,7 @@ from ...base.errors import InvalidRequest
 from ...base.types import Mask
 from ...files.schema import letters
 from .corpus import Corpus
-from .rejections import Tally, warn_of
+from .rejections import accepted
 
 FIELD_KEYS = ("display_name", "category", "name", "field")
 
@@ -90,10 +90,7 @@ def read_attributed(corpus: Corpus, attribute: Attribute | None, column: str | N
     full: list[bool] = []
     found: dict[str, list[Any]] = {}
     columns: dict[str, None] = {}
-    rejections = Tally()
-    for batch in corpus.batches():
-        rejections(batch.rejected)
-        table = batch.papers
+    for table in accepted(corpus):
         columns |= dict.fromkeys(table.column_names if len(table) else ())
         for name in table.column_names if attribute is not None else ():
             if attribute is not None and (name == column or (column is None and letters(name) in attribute.names)):
@@ -104,7 +101,6 @@ def read_attributed(corpus: Corpus, attribute: Attribute | None, column: str | N
         texts = zip(table["title"].to_pylist(), table["abstract"].to_pylist(), strict=True)
         full += [bool(title.strip() and abstract.strip()) for title, abstract in texts]
         see(table)
-    warn_of(rejections.count, rejections.first, corpus.name)
     if not ids:
         raise InvalidRequest(f"{corpus.name} holds no papers")
     filled = [name for name, values in found.items() if any(value not in (None, ()) for value in values)]

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from ...base.errors import BadPaper, RowsRejected, warn
 from ...base.wording import counted
 from .raw import Rejected, Withdrawn
+
+if TYPE_CHECKING:
+    from .corpus import Corpus
 
 LOG = logging.getLogger(__name__)
 REJECTED = "rejected.jsonl"
@@ -62,6 +68,15 @@ class Rejections(Tally):
             # ids, reasons and paths may hold bytes that are not UTF-8 as lone surrogates, which such escapes stand for in JSON, too
             with self.path.open("x" if is_first else "a", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
                 file.writelines(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in rejected)
+
+
+def accepted(corpus: Corpus) -> Iterator[pa.Table]:
+    """The papers of a corpus that is read once, a batch at a time; afterwards a warning of its rejected rows."""
+    rejections = Tally()
+    for batch in corpus.batches():
+        rejections(batch.rejected)
+        yield batch.papers
+    warn_of(rejections.count, rejections.first, corpus.name)
 
 
 def read_rejections(path: Path, count: int) -> tuple[Rejected, ...]:

@@ -36,7 +36,7 @@ from ...files.writing import write_lines, write_vectors
 from ...lifecycle import build
 from ...lifecycle.building import BuildComponents
 from ...options import BuildSettings, SearchOptions
-from ...papers.corpora import Corpus, PaperCorpus, Sources, open_corpus
+from ...papers.corpora import Corpus, PaperCorpus, Sources, accepted, open_corpus
 from ...progress import shown
 from ...protocols import AnyEncoder, Encoder, Progress
 from ...query.index import Index
@@ -235,7 +235,7 @@ def robustness(
             modes = [mode for mode in MODES if mode in library.modes]
         else:
             corpus = source if isinstance(source, Corpus) else open_corpus(cast(Sources, source))
-            name, batches = ", ".join(corpus.sources) or corpus.name, (texts_of(batch.papers) for batch in corpus.batches())
+            name, batches = ", ".join(corpus.sources) or corpus.name, map(texts_of, accepted(corpus))
             asked = BuildSettings(
                 encoder, adapter=adapter, pooling=pooling, template=template, precision=precision, device=device, late=False
             )

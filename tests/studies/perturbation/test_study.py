@@ -211,11 +211,13 @@ def test_an_index_is_studied_as_it_is(tmp_path: Path) -> None:
     assert min(ranks) < max(ranks)
 
 
-def test_an_encoder_is_an_object_or_none(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_encoder_is_an_object_or_none(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(study, "neighbours", lambda papers, seed: dict([*neighbours(papers, seed).items()][:1]))  # quicker
     own = sr.robustness(corpus, encoder=OwnLetters(), limit=20)
     assert (own.encoder, own.modes) == (OwnLetters().identity, ["dense", "bm25", "hybrid"])
-    words = sr.robustness(corpus, encoder=None, limit=20)
+    (tmp_path / "texts.jsonl").write_text(corpus.read_text() + '{"id": "without"}\n')
+    with pytest.warns(sr.RowsRejected, match="rejected 1 row"):
+        words = sr.robustness(tmp_path / "texts.jsonl", encoder=None, limit=20)
     assert (words.encoder, words.modes) == (None, ["bm25"])
     with pytest.raises(sr.InvalidRequest, match="`pooling` says how an encoder with a name reads texts"):
         sr.robustness(corpus, encoder=OwnLetters(), pooling="cls")
