@@ -349,6 +349,9 @@ def _absence(directory: Path, generation: int | None) -> NotFound | CorruptData:
         return NoSuchIndex(f"the index {directory} is not finished; run the same `sciretrieve index` command again to resume it")
     if generations(directory):
         return CorruptData(f"{directory / MANIFEST} is missing; restore it, or try `sciretrieve verify --repair`")
+    if (directory / PARTS).is_dir():
+        join = f"sciretrieve index parts {shlex.quote(str(directory))}"
+        return NoSuchIndex(f"{directory} has parts of an index, and none yet; `{join}` joins them")
     return NoSuchIndex(f"there is no index at {directory}; build one with `sciretrieve index CORPUS -o {shlex.quote(str(directory))}`")
 
 

@@ -353,6 +353,8 @@ def _index_of(file: Path) -> Path | None:
 
 
 def _is_index(index: Path) -> InvalidRequest:
+    if not (index / "manifest.json").is_file():
+        return InvalidRequest(f"{index} is an unfinished index, or part of one, and no corpus; name the corpus that it is built from")
     return InvalidRequest(
         f"{index} is an index, and no corpus; `sciretrieve export -i {shlex.quote(str(index))} -o papers.parquet` writes its papers into "
         "one, and in Python an open index is one"
