@@ -40,7 +40,7 @@ def test_parts_make_the_index_of_one_machine(corpus: Path, tmp_path: Path) -> No
     built = [sr.build_part(corpus, tmp_path / "parts", share, SETTINGS) for share in reversed(SHARES)]
     assert sum(part.papers for part in built) == len(whole)
     assert [part.shards for part in built] == [2, 2, 3]
-    with pytest.raises(sr.NoSuchIndex, match="has parts of an index, and none yet; `sciretrieve index parts .*` joins them"):
+    with pytest.raises(sr.NoSuchIndex, match=r"has parts of an index, and none yet; `sciretrieve index parts .*` joins them"):
         sr.open(tmp_path / "parts")
     with pytest.raises(InvalidRequest, match="is an unfinished index, or part of one, and no corpus; name the corpus"):
         sr.build(tmp_path / "parts", tmp_path / "of parts", SETTINGS)
