@@ -235,7 +235,7 @@ def robustness(
             modes = [mode for mode in MODES if mode in library.modes]
         else:
             corpus = source if isinstance(source, Corpus) else open_corpus(cast(Sources, source))
-            name, batches = ", ".join(corpus.sources) or corpus.name, map(texts_of, accepted(corpus))
+            name, batches = ", ".join(corpus.sources) or corpus.name, (texts_of(table) for table in accepted(corpus))
             asked = BuildSettings(
                 encoder, adapter=adapter, pooling=pooling, template=template, precision=precision, device=device, late=False
             )
