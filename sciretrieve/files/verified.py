@@ -23,7 +23,9 @@ from .writing import describe, write_json
 LARGE = 1 << 20
 """Least size of a file whose hash is remembered. Smaller files are hashed in less than a millisecond."""
 RECENT = 0.005
-"""Seconds for which a check of all files counts."""
+"""Seconds for which a check of all files counts, for files that are asked for by name."""
+MANY, EACH = 200, 0.0001
+"""Number of files from which a check of all counts for everything, and seconds for each file: checking takes a twentieth of that."""
 
 Stamp: TypeAlias = list[Any]
 Seen: TypeAlias = tuple[int, int, int]
@@ -73,9 +75,10 @@ class Verified:
     def check_again(self, names: Iterable[str] | None = None) -> None:
         """Raise CorruptData if a checked file, of all or of those named, was truncated or overwritten since. Mapped parts of it may be
         gone, and reading them would kill the process. A file that was removed or replaced is unchanged for whoever has it open. A check
-        takes a few microseconds per file, so those named are not checked within a few milliseconds of a check of all."""
+        takes a few microseconds per file, so a check of all counts for a while."""
         now = monotonic()
-        if names is not None and now - self._all_checked < RECENT:
+        counts_for = EACH * len(self._read) if len(self._read) >= MANY else 0.0
+        if now - self._all_checked < (counts_for if names is None else max(RECENT, counts_for)):
             return
         for name in tuple(self._read) if names is None else names:
             if name not in self._read:

@@ -198,3 +198,20 @@ def test_threads_that_ask_at_once_have_it_hashed_once(index: Path, hashed: list[
     with ThreadPoolExecutor(8) as pool:
         assert set(pool.map(lambda _: checked.check(NAME, whole), range(64))) == {index / NAME}
     assert hashed == ["vectors.npy"]
+
+
+def test_a_check_of_many_files_counts_for_a_while(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(verified, "monotonic", lambda: now)
+    monkeypatch.setattr(verified, "MANY", 2)
+    checked = Verified(index)
+    for name in (NAME, "shards/000000/ids.arrow"):
+        checked.check(name, facts(index, name))
+    now = 1.0
+    checked.check_again()
+    os.truncate(index / NAME, 1)
+    now = 1.0 + 1.9 * verified.EACH
+    checked.check_again()
+    now = 1.0 + 2.1 * verified.EACH
+    with pytest.raises(CorruptData):
+        checked.check_again()
