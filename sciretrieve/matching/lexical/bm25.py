@@ -212,12 +212,13 @@ class Bm25:
         if column in FIELDS:
             return self._rows_with_words(distinct_terms, column)
         parts = [np.empty(0, np.int64)]
+        rarest_first = sorted(distinct_terms, key=self.frequency)
         for shard in self.shards if distinct_terms else ():
-            numbers = [number for term in distinct_terms if (number := shard.number(term)) is not None]
+            numbers = shard.numbers(rarest_first)
             if len(numbers) < len(distinct_terms):
                 continue
             own = None if among is None else among[slice(*among.searchsorted([shard.first, shard.first + shard.papers]))] - shard.first
-            rows = shard.rows_with_all(shard.rarest_first(numbers), column, own)
+            rows = shard.rows_with_all(numbers, column, own)
             parts.append(shard.scope.kept(rows).astype(np.int64) + shard.first)
         return np.concatenate(parts)
 

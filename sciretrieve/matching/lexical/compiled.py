@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
+from itertools import accumulate, pairwise
 from threading import Lock, Thread
 from typing import Any
 
@@ -15,7 +16,7 @@ from ...base.system import threads
 from ...base.types import Rows
 from ...base.waiting import raise_if_abandoned
 from ..scope import Scope
-from .lexical_shard import LIST, LexicalShard, TermWeights, Weights
+from .lexical_shard import LIST, LexicalShard, TermWeights
 from .scoring import Best, Scoring, rows_in_fields
 
 AFTER = 256
@@ -65,47 +66,35 @@ def bests(
 ) -> list[Best]:
     """Answers to queries whose scoring `grows`, each given with further rows to score, in shards with the papers that may answer. Threads
     share the queries."""
+    flags = [None if scope.mask is None else np.ascontiguousarray(scope.mask) for _, scope in shards]
+    papers, firsts = (np.array(numbers) for numbers in zip(*((shard.papers, shard.first) for shard, _ in shards), strict=True))
+    flags_at = np.array([0 if own is None else own.ctypes.data for own in flags])
     spans = [slice(start, start + CHUNK) for start in range(0, len(queries), CHUNK)]
 
     def scored(span: slice) -> list[Best]:
-        return _chunk(best, shards, queries[span], k)
+        raise_if_abandoned()
+        scorings, others = zip(*queries[span], strict=True)
+        parts = [_lists(shard, scoring) for scoring in scorings for shard, _ in shards]
+        lists = np.frombuffer(b"".join([weights.packed for part in parts for weights, _ in part]), LIST)
+        factors = np.array([factor for part in parts for _, factor in part], np.float32)
+        heaps = np.full((len(scorings), k), -np.inf, np.float32)
+        other_rows, other_ends = np.concatenate(others), _ends(others)
+        other_scores = np.full(len(other_rows), -np.inf, np.float32)
+        rows, scores, ends = best(
+            lists, factors, _ends(parts), papers, firsts, flags_at, WINDOW, heaps, other_rows, other_ends, other_scores
+        )
+        answers = []
+        for own, further, edge in zip(pairwise(ends.tolist()), pairwise(other_ends.tolist()), heaps[:, 0], strict=True):
+            own_rows, own_scores = rows[slice(*own)], scores[slice(*own)]
+            kept = own_scores >= edge
+            answers.append(Best(own_rows[kept], own_scores[kept], other_scores[slice(*further)]))
+        return answers
 
     if len(spans) <= 1 or threads() == 1:
         return [answer for span in spans for answer in scored(span)]
     with ThreadPoolExecutor(min(threads(), len(spans))) as pool:
         running = [pool.submit(copy_context().run, scored, span) for span in spans]
         return [answer for part in running for answer in part.result()]
-
-
-def _chunk(
-    best: Callable[..., Any],
-    shards: Sequence[tuple[LexicalShard, Scope]],
-    queries: Sequence[tuple[Scoring, Rows]],
-    k: int,
-) -> list[Best]:
-    scorings, others = zip(*queries, strict=True)
-    heaps = np.full((len(scorings), k), -np.inf, np.float32)
-    other_rows, other_ends = np.concatenate(others), _ends(list(map(len, others)))
-    other_scores = np.full(len(other_rows), -np.inf, np.float32)
-    found: list[list[tuple[Rows, Weights]]] = [[] for _ in scorings]
-    for shard, scope in shards:
-        raise_if_abandoned()
-        parts = [_lists(shard, scoring) for scoring in scorings]
-        lists = np.frombuffer(b"".join(weights.packed for part in parts for weights, _ in part), LIST)
-        factors = np.array([factor for part in parts for _, factor in part], np.float32)
-        flags = None if scope.mask is None else np.ascontiguousarray(scope.mask)
-        flags_at = 0 if flags is None else flags.ctypes.data
-        ends = _ends(list(map(len, parts)))
-        rows, scores, stops = best(
-            lists, factors, ends, shard.papers, flags_at, WINDOW, heaps, other_rows - shard.first, other_ends, other_scores
-        )
-        rows += shard.first
-        bounds = stops.tolist()
-        for place, known in enumerate(found):
-            span = slice(bounds[place], bounds[place + 1])
-            known.append((rows[span], scores[span]))
-    own = np.split(other_scores, other_ends[1:-1])
-    return [Best(*_kept(parts, heap[0]), scores) for parts, heap, scores in zip(found, heaps, own, strict=True)]
 
 
 def _lists(shard: LexicalShard, scoring: Scoring) -> list[tuple[TermWeights, np.float32]]:
@@ -117,13 +106,6 @@ def _lists(shard: LexicalShard, scoring: Scoring) -> list[tuple[TermWeights, np.
     return lists
 
 
-def _kept(parts: Sequence[tuple[Rows, Weights]], edge: np.float32) -> tuple[Rows, Weights]:
-    """Papers of all shards with at least the k-th score."""
-    rows, scores = parts[0] if len(parts) == 1 else (np.concatenate(part) for part in zip(*parts, strict=True))
-    kept = scores >= edge
-    return rows[kept], scores[kept]
-
-
-def _ends(lengths: Sequence[int]) -> Rows:
-    """Where parts of these lengths begin, and the end of the last, (parts + 1,)."""
-    return np.cumsum([0, *lengths], dtype=np.int64)
+def _ends(parts: Sequence[Sized]) -> Rows:
+    """Where parts begin, and the end of the last, (parts + 1,)."""
+    return np.array([*accumulate(map(len, parts), initial=0)])

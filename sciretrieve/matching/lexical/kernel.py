@@ -1,4 +1,4 @@
-"""BM25 for several queries in one shard, compiled by numba. `scoring` defines the scores: same additions in the same order, without fused
+"""BM25 for several queries, compiled by numba. `scoring` defines the scores: same additions in the same order, without fused
 or reordered operations, so they are equal to the last bit.
 
 A shard is scored in windows whose scores fit the processor's cache. Later windows skip lists as `scoring.Scoring` does.
@@ -163,16 +163,16 @@ def _bound(scores: Numbers, heap: Numbers, bests: Numbers, trial: Numbers) -> fl
 
 
 @_compiled
-def _score_others(others: Numbers, papers: int, lists: Numbers, factors: Numbers, scores: Numbers) -> None:
-    """Set the scores of further rows, where they are of the shard; -inf without any of the terms."""
+def _score_others(others: Numbers, first: int, papers: int, lists: Numbers, factors: Numbers, scores: Numbers) -> None:
+    """Set the scores of further rows, where they are of a shard of so many papers from row `first`; -inf without any of the terms."""
     for other in range(len(others)):
-        if 0 <= others[other] < papers:
+        if 0 <= others[other] - first < papers:
             scores[other] = 0
     for number in range(len(lists)):
         rows, weights = _postings(lists[number])
         place = 0
         for other in range(len(others)):
-            row = others[other]
+            row = others[other] - first
             if 0 <= row < papers:
                 place = _first(rows, 0 if place and rows[place - 1] >= row else place, row)
                 if place < len(rows) and rows[place] == row:
@@ -214,8 +214,9 @@ _SIGNATURE = types.Tuple((types.int64[::1], types.float32[::1], types.int64[::1]
     types.Array(from_dtype(LIST), 1, "C", readonly=True),
     types.float32[::1],
     types.int64[::1],
-    types.int64,
-    types.int64,
+    types.int64[::1],
+    types.int64[::1],
+    types.int64[::1],
     types.int64,
     types.float32[:, ::1],
     types.int64[::1],
@@ -228,58 +229,61 @@ def _best(
     lists: Numbers,
     factors: Numbers,
     ends: Numbers,
-    papers: int,
-    flags_at: int,
+    papers: Numbers,
+    firsts: Numbers,
+    flags_at: Numbers,
     window: int,
     heaps: Numbers,
     others: Numbers,
     other_ends: Numbers,
     other_scores: Numbers,
 ) -> tuple[Numbers, Numbers, Numbers]:
-    """Papers of a shard that may be among each query's k best.
+    """Papers that may be among each query's k best.
 
     Args:
-        lists: the queries' lists of postings in the order of additions, (lists,) of `lexical_shard.LIST`.
+        lists: the lists of postings of each query in each shard, in the order of additions, (lists,) of `lexical_shard.LIST`.
         factors: their terms' weights in the query, (lists,) float32.
-        ends: where each query's lists begin, and the end of the last, (queries + 1,).
-        papers: number of papers in the shard.
-        flags_at: address of a boolean per paper, which says whether it may be among the best; 0 if all may.
+        ends: where the lists of each query in each shard begin, and the end of the last, (queries * shards + 1,).
+        papers: number of papers in each shard, (shards,).
+        firsts: row of each shard's first paper, (shards,).
+        flags_at: for each shard the address of a boolean per paper, which says whether it may be among the best; 0 if all may.
         window: number of papers to score at a time.
-        heaps: a heap of the k best scores of earlier shards for each query, (queries, k), -inf for missing papers; updated.
-        others: rows whose scores are wanted, (others,), those of the shard from 0 to `papers`.
-        other_ends: as `ends`, for others.
-        other_scores: their scores, (others,) float32, which are set for those of the shard.
+        heaps: a heap of the k best scores for each query, (queries, k), -inf at first.
+        others: rows whose scores are wanted, (others,).
+        other_ends: where each query's others begin, and the end of the last, (queries + 1,).
+        other_scores: their scores, (others,) float32, -inf at first.
 
     Returns:
-        Rows, their scores, and where each query's begin. Some may be below the least of the query's heap.
+        Rows, their scores, and where each query's begin, (queries + 1,). Some may be below the least of the query's heap.
     """
-    k = heaps.shape[1]
-    buffer = np.empty(min(papers, window), np.float32)
+    queries, k = heaps.shape
+    buffer = np.empty(min(papers.max(), window), np.float32)
     reaching = np.empty(len(buffer) + 1, np.int64)
     bests, trial = np.empty(max(GROUPS, 4 * k), np.float32), np.empty(k, np.float32)
-    found_rows, found_scores, found_ends = np.empty(k, np.int64), np.empty(k, np.float32), np.zeros(len(ends), np.int64)
+    found_rows, found_scores, found_ends = np.empty(k, np.int64), np.empty(k, np.float32), np.zeros(queries + 1, np.int64)
     found = 0
-    flags = _flags_at(flags_at, papers)
-    for query in range(len(ends) - 1):
-        own, own_factors, heap = lists[ends[query] : ends[query + 1]], factors[ends[query] : ends[query + 1]], heaps[query]
+    for part in range(len(ends) - 1):
+        query, shard = part // len(papers), part % len(papers)
+        own, own_factors, heap = lists[ends[part] : ends[part + 1]], factors[ends[part] : ends[part + 1]], heaps[query]
+        size, flags = papers[shard], _flags_at(flags_at[shard], papers[shard])
         rests = np.zeros(len(own) + 1)
         for number in range(len(own) - 1, -1, -1):
             rests[number] = rests[number + 1] + own[number].most * own_factors[number]
         places = np.zeros(len(own), np.int64)
         first, needed = 0, len(own)
-        while first < papers:
+        while first < size:
             within = 0.9999 * heap[0]  # leaves room for rounding errors, which are relative to scores
             while needed and rests[needed - 1] < within:
                 needed -= 1  # papers that are in no list before cannot reach the edge
-            following = papers
+            following = size
             for number in range(needed):
                 if places[number] < own[number].length:
                     following = min(following, max(first, int(_rows_at(own[number].rows, own[number].length)[places[number]])))
             first = following
-            scores = buffer[: min(papers - first, window)]
+            scores = buffer[: min(size - first, window)]
             scores[:] = 0
             added = _scored(scores, first, own, own_factors, rests, places, within)
-            if flags_at:
+            if flags_at[shard]:
                 for paper in range(len(scores)):
                     scores[paper] = scores[paper] if flags[first + paper] else np.float32(0)
             within = 0.9999 * _bound(scores, heap, bests, trial)
@@ -293,14 +297,14 @@ def _best(
                 found_rows, found_scores = _longer(found_rows, found + count), _longer(found_scores, found + count)
             for paper in reaching[:count]:
                 if scores[paper] >= heap[0]:
-                    found_rows[found], found_scores[found] = first + paper, scores[paper]
+                    found_rows[found], found_scores[found] = firsts[shard] + first + paper, scores[paper]
                     found += 1
                     if scores[paper] > heap[0]:
                         _replace_least(heap, scores[paper])
             first += len(scores)
-        found_ends[query + 1] = found
         span = slice(other_ends[query], other_ends[query + 1])
-        _score_others(others[span], papers, own, own_factors, other_scores[span])
+        _score_others(others[span], firsts[shard], size, own, own_factors, other_scores[span])
+        found_ends[query + 1] = found
     return found_rows[:found], found_scores[:found], found_ends
 
 

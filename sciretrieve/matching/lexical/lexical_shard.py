@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from bisect import bisect_left
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -65,34 +64,41 @@ class TermWeights(NamedTuple):
 
 
 class RememberedWeights:
-    """Weights of the most recently searched terms, shared by all shards. Thread-safe."""
+    """Weights of recently searched terms, shared by all shards. Thread-safe.
+
+    A full cache drops the oldest weights, except those that were used since they were last spared: looking them up takes no lock.
+    """
 
     def __init__(self) -> None:
         self._size = 0
-        self._weights: OrderedDict[tuple[int, int], TermWeights] = OrderedDict()
+        self._weights: dict[tuple[int, int], TermWeights] = {}
+        self._used: set[tuple[int, int]] = set()
         self._lock = Lock()
 
     def known(self, first: int, number: int) -> TermWeights | None:
         """Cached weights of a term, or None; see `get`."""
         key = first, number
-        with self._lock:
-            remembered = self._weights.get(key)
-            if remembered is not None:
-                self._weights.move_to_end(key)
-            return remembered
+        if (remembered := self._weights.get(key)) is not None:
+            self._used.add(key)
+        return remembered
 
     def get(self, first: int, number: int, compute: Callable[[int], TermWeights]) -> TermWeights:
         """Weights of a term, by its number, in the shard that begins at row `first`. Computed if not cached."""
         if (remembered := self.known(first, number)) is not None:
             return remembered
-        computed = compute(number)
-        key = first, number
+        computed, key = compute(number), (first, number)
         with self._lock:
             if key not in self._weights:
                 self._weights[key] = computed
                 self._size += len(computed.weights)
             while self._size > REMEMBERED:
-                self._size -= len(self._weights.popitem(last=False)[1].weights)
+                oldest = next(iter(self._weights))
+                weights = self._weights.pop(oldest)
+                if oldest in self._used:
+                    self._used.discard(oldest)
+                    self._weights[oldest] = weights
+                else:
+                    self._size -= len(weights.weights)
         return computed
 
 
@@ -130,6 +136,11 @@ class LexicalShard:
         """A function from a term to its number; None if no paper of the shard has it."""
         return lru_cache(NUMBERS_REMEMBERED)(self.postings.vocabulary.number)
 
+    def numbers(self, terms: Iterable[str]) -> list[int]:
+        """Numbers of the given terms, in order, for terms that a paper here has."""
+        number_of = self.number
+        return [number for term in terms if (number := number_of(term)) is not None]
+
     @once
     def _places_of(self) -> Callable[[int], slice]:
         """A function from a term's number to its postings, which are checked on first use. Raises CorruptData."""
@@ -164,13 +175,8 @@ class LexicalShard:
         are_within: Mask = (term_rows[places] == rows) & self._are_within(number, column, places)
         return are_within
 
-    def rarest_first(self, numbers: Iterable[int]) -> list[int]:
-        """Numbers of terms, those with the fewest papers first."""
-        places_of = self._places_of
-        return sorted(numbers, key=lambda number: (places := places_of(number)).stop - places.start)
-
     def rows_with_all(self, numbers: Sequence[int], column: str | None = None, among: Rows | None = None) -> npt.NDArray[np.integer]:
-        """Rows of the papers with all of some terms, of which the first is the rarest, as in `rows_within`: all, or of the given ones."""
+        """Rows of the papers with all of some terms, rarest first, as in `rows_within`: all, or of the given ones."""
         rows: npt.NDArray[np.integer] = self.rows_within(numbers[0], column) if among is None else among
         for place, number in enumerate(numbers[among is None :], among is None):
             if len(rows) <= FEW:  # most of the way, and faster without arrays

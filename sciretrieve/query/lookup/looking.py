@@ -412,8 +412,9 @@ def titles_at(shards: Sequence[Shard], rows: Rows) -> Iterator[tuple[int, str]]:
 def titles_sharing(bm25: Bm25, plain: Iterable[str], least: int, scope: Scope) -> Titles:
     """Titles in a scope that contain at least `least` of some plain terms. There must be fewer than 256 terms, and `least` at least 1."""
     parts: list[tuple[Rows, Counts, Counts]] = []
+    rarest_first = sorted(plain, key=bm25.frequency)
     for shard in bm25.shards:
-        numbers = shard.rarest_first(_numbers(shard, plain))
+        numbers = shard.numbers(rarest_first)
         if len(numbers) < least:
             continue
         places, shared = _sharing(shard, numbers, least, "title")
@@ -435,7 +436,7 @@ def with_joined(bm25: Bm25, titles: Titles, joined: Callable[[], Iterable[str]],
     places = np.flatnonzero((others > 0) & (others <= most))
     counts = np.zeros(len(others), np.int64)
     for shard, positions, shard_rows in by_shard(titles.rows[places], bm25.shards):
-        for number in _numbers(shard, joined()):
+        for number in shard.numbers(joined()):
             counts[places[positions]] += shard.have(number, shard_rows, "title")
     return replace(titles, joined=counts) if len(places) else titles
 
@@ -467,11 +468,6 @@ def _sharing(shard: LexicalShard, numbers: Sequence[int], least: int, column: st
     return places[has_enough], shared[has_enough]
 
 
-def _numbers(shard: LexicalShard, terms: Iterable[str]) -> list[int]:
-    """Numbers of the given terms in a shard, for terms that a paper there has."""
-    return [number for term in terms if (number := shard.number(term)) is not None]
-
-
 def title_terms(bm25: Bm25, rows: Rows) -> list[set[str]]:
     """Terms of the titles at the given rows."""
     terms_of: list[set[str]] = [set()] * len(rows)
@@ -491,7 +487,7 @@ def rows_with_most(bm25: Bm25, terms: Iterable[str], rarest: int, share: float, 
     least = ceil(share * len(known))
     rows, shared = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for shard in bm25.shards if known else ():
-        numbers = _numbers(shard, known)
+        numbers = shard.numbers(known)
         if len(numbers) < least:
             continue
         places, counts = _sharing(shard, numbers, least)

@@ -204,6 +204,8 @@ class Shard:
         possible_ids = [id for id in ids if len(id.encode()) in self._id_sizes]
         if self._lookups > OFTEN:
             possible_ids = [id for id in possible_ids if self._id_bytes.issuperset(id.encode())]
+        if not possible_ids:
+            return {}
         if len(possible_ids) <= COMPARED:
             rows = np.array([pc.index(self.ids, text(id)).as_py() for id in possible_ids], np.int64)
             rows = rows[rows >= 0]
