@@ -225,13 +225,12 @@ class Bm25:
     def _rows_with_words(self, words: Set[str], field: str) -> Rows:
         """Rows of the papers that have all of the words in a field, ascending."""
         parts = [NO_ROWS]
+        forms_of = [spellings(word) if field == "authors" else [word] for word in words]
         for shard in self.shards if words else ():
-            lists = [
-                [shard.fields.rows_with(form, field) for form in (spellings(word) if field == "authors" else [word])] for word in words
-            ]
+            lists = [[shard.fields.rows_with(form, field) for form in forms] for forms in forms_of]
             rarest, *others = sorted((forms[0] if len(forms) == 1 else np.unique(np.concatenate(forms)) for forms in lists), key=len)
             rows = rarest
-            for word_rows in others:
+            for word_rows in others if len(rows) else ():
                 rows = rows[are_among(rows, word_rows)]
             parts.append(shard.scope.kept(rows).astype(np.int64) + shard.first)
         return np.concatenate(parts)
