@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain, islice
 from math import ceil
 from typing import Any, TypeAlias
@@ -279,8 +280,7 @@ class _Look:
             return []
         titles, plain = self._counted(self._titles(self._most_misspelt)), self._terms.plain
         near_rows = self._first(titles.rows, titles.plain - np.minimum(titles.others, MOST_MISSPELT + 1), MOST_TRIED)
-        titles_of = zip(near_rows.tolist(), title_terms(self.bm25, near_rows), strict=True)
-        tried = [row for row, of_title in titles_of if could_be(sorted(plain - of_title), sorted(of_title - plain))]
+        tried = near_rows[could_be(plain, title_terms(self.bm25, near_rows))].tolist()
         read = self.titles(np.array(sorted(tried[:MOST_READ]), np.int64))
         slips = {row: count for row, title in read if (count := self.typed.slips(title)) is not None}
         rows = [row for row in slips if slips[row] == min(slips.values())]
@@ -497,13 +497,17 @@ def rows_with_most(bm25: Bm25, terms: Iterable[str], rarest: int, share: float, 
     return np.concatenate(rows), np.concatenate(shared)
 
 
-def could_be(typed: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether each typed term may be a misspelling of another term, its beginning, or a misspelt stop word."""
+def could_be(typed: Set[str], titles: Sequence[Set[str]]) -> list[int]:
+    """Positions of the titles, each as its terms, in which each typed term that they lack may be a misspelling of another term, its
+    beginning, or a misspelt stop word."""
     from rapidfuzz.distance import OSA
 
+    @cache
     def is_near(term: str, other: str) -> bool:
         # stemming may have cut a right ending and kept a wrong one
         length = max(min(len(term), len(other)), 1)
         return OSA.distance(term[:length], other[:length], score_cutoff=NEAR) <= NEAR
 
-    return all(len(term) <= LONGEST_STOP_WORD or any(is_near(term, other) for other in others) for term in typed)
+    long = {term for term in typed if len(term) > LONGEST_STOP_WORD}
+    pairs = enumerate((long - terms, terms - typed) for terms in titles)
+    return [place for place, (lacking, others) in pairs if all(any(is_near(term, other) for other in others) for term in lacking)]
