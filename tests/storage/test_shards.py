@@ -93,6 +93,16 @@ def test_what_papers_are_called_is_the_same_with_and_without_its_own_file(tmp_pa
     assert [paper.title for paper in written.papers_at(rows[::-1], names)] == [paper.title for paper in older.papers_at(rows[::-1], names)]
 
 
+@pytest.mark.parametrize("name", ["id", "title", "venue", "doi"])
+def test_texts_are_those_of_the_papers_few_and_many_with_and_without_their_own_file(tmp_path: Path, name: str) -> None:
+    papers = [paper | {"doi": f"10.1000/{number}"} if number % 3 else paper for number, paper in enumerate(made_up_papers(1000))]
+    written = of_papers(tmp_path, papers)
+    files = {file: facts for file, facts in written.facts.files.items() if file != "names.arrow"}
+    for shard in (written, opened(tmp_path, replace(written.facts, files=files))):
+        for rows in (np.array([999, 3, 3]), np.arange(0, 1000, 7)):
+            assert shard.texts_at(name, rows) == [getattr(paper, name) or "" for paper in shard.papers_at(rows)]
+
+
 def test_names_are_read_a_few_thousand_at_a_time(written: Shard, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "NAMES_AT_ONCE", 300)
     parts = list(written.read_at(np.arange(1000), ["id"]))
