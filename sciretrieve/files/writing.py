@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import math
+import mmap
 import os
 import re
 import shutil
@@ -133,8 +134,9 @@ ARRAY = re.compile(rb"\{'descr': '(<f4|<i4|<i8|\|u1)', 'fortran_order': False, '
 """Headers of the .npy files in an index."""
 
 
-def read_array(path: Path, remedy: str = "try `sciretrieve verify --repair`") -> npt.NDArray[Any]:
-    """Memory-map the array of a .npy file that was written here.
+def read_array(path: Path, remedy: str = "try `sciretrieve verify --repair`", *, ahead: bool = True) -> npt.NDArray[Any]:
+    """Memory-map the array of a .npy file that was written here. `ahead` says whether the system may read ahead; for rows from all over
+    a file that exceeds the memory, this would read up to megabytes each.
 
     NumPy would also accept malicious headers, with impossible sizes or Python objects. Raises CorruptData for any other file, with advice
     in `remedy`.
@@ -149,8 +151,13 @@ def read_array(path: Path, remedy: str = "try `sciretrieve verify --repair`") ->
         bytes_written = file.seek(0, os.SEEK_END) - len(start) - len(header)
         if bytes_written != math.prod(shape) * kind.itemsize:
             raise CorruptData(f"{path} cannot be read: it has {bytes_written} bytes for an array of {kind}{shape}; {remedy}")
-        # a plain array, since `memmap` runs Python code at every slice
-        return np.asarray(np.memmap(file, kind, "r", len(start) + len(header), shape)) if bytes_written else np.empty(shape, kind)
+        if not bytes_written:
+            return np.empty(shape, kind)
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        if not ahead and hasattr(mmap, "MADV_RANDOM"):  # Windows has none
+            mapped.madvise(mmap.MADV_RANDOM)
+        # a plain array, since NumPy's `memmap` runs Python code at every slice
+        return np.frombuffer(mapped, kind, offset=len(start) + len(header)).reshape(shape)
 
 
 HEADER = 128

@@ -33,6 +33,9 @@ SCANS_PER_CANDIDATE = 32
 """Vectors scanned in the time that a graph takes per candidate: 27 to 47 with 384 dimensions, measured on 100,000. If no more vectors pass
 per candidate, a scan is faster and more reliable."""
 
+SCATTERED = 64
+"""Papers of a shard per row that is read from which rows are scattered."""
+
 SHARE, LEAST_SHARE = 2, 64
 """Each of several shards is first asked for SHARE times its share of the answer, plus LEAST_SHARE papers. If papers are in no particular
 order, a shard almost never holds more of the best."""
@@ -52,7 +55,20 @@ class VectorShard:
     @once
     def vectors(self) -> Vectors:
         """The vectors as encoded, shape (papers, dim), float32."""
-        vectors: Vectors = read_array(self.path)
+        return self._mapped(ahead=True)
+
+    @once
+    def _scattered(self) -> Vectors:
+        """The same, for reading a few rows from all over the shard."""
+        return self._mapped(ahead=False)
+
+    def at(self, rows: Rows) -> Vectors:
+        """Vectors at the given rows, (n, dim)."""
+        vectors: Vectors = (self._scattered if SCATTERED * len(rows) < self.papers else self.vectors)[rows]
+        return vectors
+
+    def _mapped(self, *, ahead: bool) -> Vectors:
+        vectors: Vectors = read_array(self.path, ahead=ahead)
         if vectors.shape != (self.papers, self.dim) or vectors.dtype != np.float32:
             raise CorruptData(f"{self.path} holds {vectors.dtype}{vectors.shape}, the manifest says float32{(self.papers, self.dim)}")
         return vectors
@@ -69,7 +85,7 @@ class VectorShard:
 
     def score(self, query: Vectors, rows: Rows | slice) -> Scores:
         """Exact scores of the given rows for a query, (dim,)."""
-        return exact.score(query, self.vectors[rows], self.metric)
+        return exact.score(query, self.vectors[rows] if isinstance(rows, slice) else self.at(rows), self.metric)
 
     def search(self, query_vectors: Vectors, k: int, scope: Scope, effort: Effort = USUAL, edges: Scores | None = None) -> list[RowScores]:
         """At least min(k, papers in the scope) rows per query, counted within the shard, with exact scores. Rows with a score below the
@@ -93,7 +109,7 @@ class VectorShard:
         if len(rows) < k:  # the index found too few passing papers, so scan all
             return exact.search(self.vectors, self.norms, query[None], k, self.metric, scope.mask)[0]
         rows = np.sort(rows.astype(np.int64))
-        scores = exact.score(query, self.vectors[rows], self.metric)
+        scores = self.score(query, rows)
         best_places = best(scores, k)
         return rows[best_places], scores[best_places]
 
@@ -199,7 +215,7 @@ def vectors_at(shards: Sequence[VectorShard], rows: Rows) -> Vectors:
     """Vectors at the given rows, counted over all shards, in order: (n, dim) float32."""
     vectors = np.empty((len(rows), shards[0].dim), np.float32)
     for shard, positions, shard_rows in by_shard(rows, shards):
-        vectors[positions] = shard.vectors[shard_rows]
+        vectors[positions] = shard.at(shard_rows)
     return vectors
 
 

@@ -114,3 +114,12 @@ def test_refuses_files_that_do_not_fit(tmp_path: Path) -> None:
     made[0].ann_path.write_bytes(b"not an index")
     with pytest.raises(CorruptData, match="FAISS"):
         _ = VectorShard(made[0].path, 900, 32, "ip", 0, made[0].ann_path).ann
+
+
+@pytest.mark.parametrize("rows", [[], [899], [5, 5, 0], range(900)], ids=len)
+def test_rows_are_the_stored_ones_few_and_many(tmp_path: Path, rows: list[int]) -> None:
+    vectors = clustered(sum(SIZES))
+    shard = shards(tmp_path, vectors, "ip")[0]
+    places = np.array(rows, np.int64)
+    np.testing.assert_array_equal(shard.at(places), vectors[places])
+    assert not shard.vectors.flags.writeable
