@@ -75,11 +75,12 @@ def figures(encoded: sr.Index, counted: sr.Index, rounds: int) -> Iterator[tuple
 
     queries = titles(encoded)
     vectors = encoded.reader.query_encoder.encode([Query(text=query) for query in queries])
+    depth = encoded.snapshot.fusion.depth  # each half proposes so many
     parts: Mapping[str, Callable[[], Any]] = {
         "hybrid": each(queries, partial(encoded.search, k=K)),
         "encoder": each(queries, lambda query: encoded.reader.query_encoder.encode([Query(text=query)])),
-        "dense": each(list(vectors), lambda vector: encoded.searcher.near(vector[None], K, encoded.snapshot.scope)),
-        "bm25": each(queries, lambda query: encoded.searcher.bm25.best(weights(encoded, query), K, encoded.snapshot.scope, NO_ROWS)),  # type: ignore[union-attr]
+        "dense": each(list(vectors), lambda vector: encoded.searcher.near(vector[None], depth, encoded.snapshot.scope)),
+        "bm25": each(queries, lambda query: encoded.searcher.bm25.best(weights(encoded, query), depth, encoded.snapshot.scope, NO_ROWS)),  # type: ignore[union-attr]
     }
     seconds = {name: median(run, rounds) / len(queries) for name, run in parts.items()}
     yield "warm search, hybrid", "ms", 1000 * seconds["hybrid"]

@@ -49,6 +49,7 @@ def main() -> None:
             "dense, the first 10": each(lambda probe: searcher.search([replace(probe, mode="dense")], 10)),
             "dense, the first 1,000": each(lambda probe: searcher.search([replace(probe, mode="dense")], fusion.depth)),
             "BM25, the first 10": each(lambda probe: searcher.search([replace(probe, mode="bm25")], 10)),
+            "BM25, the first 1,000": each(lambda probe: searcher.search([replace(probe, mode="bm25")], fusion.depth)),
             "both halves, scored by both": each(lambda probe: list(searcher.candidates([probe], fusion.depth))),
             "and fused": each(lambda probe: searcher.search([probe], 10)),
             "and the query read and encoded": lambda: [index.search(title, 10, group=False) for title in titles],
