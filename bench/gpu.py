@@ -181,7 +181,7 @@ def faiss_indexes(count: int, folder: Path) -> Iterator[dict[str, Any]]:
             seconds = timed(partial(ann.build_ann, path, vectors, ann.factory_string("ivf", count), "cosine"), "cpu")
         opened = ann.Ann(path, count, WIDTH)
         recall = np.mean(
-            [len(truth[number] & set(rows.tolist())) / 10 for number, rows in enumerate(opened.candidates(asked, 100, "cosine", None))]
+            [len(truth[number] & set(rows.tolist())) / 10 for number, (rows, _) in enumerate(opened.candidates(asked, 100, "cosine", None))]
         )
         yield row(f"FAISS, IVF of {count:,} vectors, made on the {place}", count, "vectors", seconds, "", f"recall {recall:.4f}")
     index = faiss.read_index(str(folder / "CPU.faiss"))

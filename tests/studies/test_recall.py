@@ -57,7 +57,7 @@ def spoil(monkeypatch: pytest.MonkeyPatch) -> None:
     candidates = Ann.candidates
 
     def even(ann: Ann, *arguments: Any) -> Any:
-        return [proposed[proposed % 2 == 0] for proposed in candidates(ann, *arguments)]
+        return [(proposed[proposed % 2 == 0], scores[proposed % 2 == 0]) for proposed, scores in candidates(ann, *arguments)]
 
     monkeypatch.setattr(Ann, "candidates", even)
 

@@ -15,9 +15,10 @@ import numpy as np
 from ...base.choices import Metric
 from ...base.errors import CorruptData, InvalidRequest
 from ...base.once import once
-from ...base.types import Mask, Rows, Vectors
+from ...base.types import Mask, Vectors
 from ...files.writing import replaced
 from ..effort import USUAL, Effort
+from .exact import RowScores
 from .faiss_library import load_faiss, on_gpu
 
 HNSW_SEARCH = 128
@@ -199,8 +200,8 @@ class Ann:
         # the stored vector is inexact, but closest to its own vector
         return bool((np.diag(distances) <= distances.min(axis=1)).mean() > 0.5)
 
-    def candidates(self, query_vectors: Vectors, k: int, metric: Metric, mask: Mask | None, effort: Effort = USUAL) -> list[Rows]:
-        """Propose about k rows that pass the mask, for each vector (m, dim). There may be fewer.
+    def candidates(self, query_vectors: Vectors, k: int, metric: Metric, mask: Mask | None, effort: Effort = USUAL) -> list[RowScores]:
+        """Propose about k rows that pass the mask, for each vector (m, dim), best first, with approximate scores. There may be fewer.
 
         A mask needs an index that `takes_masks`.
         """
@@ -209,8 +210,10 @@ class Ann:
         depth = k if mask is None else int(k / max(mask.mean(), 1 / len(mask)))
         k *= COARSE if self._is_coarse else 1
         selector = None if mask is None else faiss.IDSelectorBitmap(np.packbits(mask, bitorder="little"))
-        _, rows = self._index.search(_prepared(query_vectors, metric), k, params=_parameters(self._index, k, depth, selector, effort))
-        return [row[row >= 0] for row in rows]
+        parameters = _parameters(self._index, k, depth, selector, effort)
+        values, rows = self._index.search(_prepared(query_vectors, metric), k, params=parameters)
+        scores = -np.sqrt(np.maximum(values, 0)) if metric == "l2" else values
+        return [(own[own >= 0].astype(np.int64), of_own[own >= 0].astype(np.float64)) for own, of_own in zip(rows, scores, strict=True)]
 
 
 def _parameters(index: Any, k: int, depth: int, selector: Any, effort: Effort) -> Any:

@@ -112,7 +112,7 @@ def test_a_knob_that_is_named_is_what_faiss_gets_and_a_measured_one_deepens(tmp_
     assert shard.ann.lists(44) == (1, 32)
     counts = []
     for effort in (Effort(nprobe=1, deepens=False), Effort(nprobe=1), Effort(nprobe=32, deepens=False), Effort(nprobe=1000)):
-        (rows,) = shard.ann.candidates(VECTORS[:1], 1000, "ip", None, effort)
+        ((rows, _),) = shard.ann.candidates(VECTORS[:1], 1000, "ip", None, effort)
         counts.append(len(rows))
     assert counts[0] < 300  # one list
     assert counts[1:] == [1000, 1000, 1000]

@@ -29,8 +29,10 @@ class Told:
         self.vectors, self.rows = vectors, rows
 
     def candidates(self, queries: Any, count: int, *_: Any) -> list[Any]:
-        nearest = np.argsort(-queries @ self.vectors.T, axis=1)[:, :count]
-        return list(nearest) if self.rows is None else [np.array(self.rows)] * len(queries)
+        products = queries @ self.vectors.T
+        nearest = np.argsort(-products, axis=1)[:, :count]
+        rows = list(nearest) if self.rows is None else [np.array(self.rows)] * len(queries)
+        return [(own, of_query[own]) for own, of_query in zip(rows, products, strict=True)]
 
 
 def shard(folder: Path, vectors: Any, first: int = 0, rows: Sequence[int] | None = None) -> VectorShard:
@@ -103,3 +105,27 @@ def test_a_scaled_shard_is_searched_as_hard_as_any(tmp_path: Path) -> None:
     for effort in (USUAL, ALWAYS):
         with pytest.raises((CorruptData, RuntimeError)):
             scaled.search(queries, 7, Scope(4_200), effort)
+
+
+def test_later_shards_read_only_candidates_that_can_still_be_among_the_best(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The index's scores are inexact, and so are the first readings of how far."""
+    chance, k, read = np.random.default_rng(4), 20, list[int]()
+    vectors = chance.normal(size=(8 * 400, DIM))
+    shards = [shard(tmp_path, vectors[first : first + 400], first) for first in range(0, len(vectors), 400)]
+    exact, at = Told.candidates, VectorShard.at
+    rough = chance.uniform(-0.01, 0.01, (100, 400))
+
+    def inexact(told: Told, queries: Any, count: int, *others: Any) -> list[Any]:
+        return [(rows, scores + rough[len(read)][rows]) for rows, scores in exact(told, queries, count, *others)]
+
+    def noted(own: VectorShard, rows: Any) -> Any:
+        read.append(len(rows))
+        return at(own, rows)
+
+    monkeypatch.setattr(Told, "candidates", inexact)
+    monkeypatch.setattr(VectorShard, "at", noted)
+    for query in np.eye(DIM, dtype=np.float32):
+        read.clear()
+        ((rows, _),) = search(shards, query[None], k, Scope(len(vectors)), ALWAYS)
+        assert set(rows.tolist()) == best(vectors, query, k)
+        assert sum(read) < 8 * 80 / 2
