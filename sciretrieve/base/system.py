@@ -7,6 +7,7 @@ half is for Windows, where an open or memory-mapped file, and a folder that cont
 from __future__ import annotations
 
 import io
+import mmap
 import os
 import sys
 import time
@@ -46,6 +47,10 @@ if sys.platform != "win32":
         import socket  # which a command does not need
 
         unbound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+
+    def read_scattered(mapped: mmap.mmap) -> None:
+        """Do not read ahead in a mapped file, of which small parts are read from all over."""
+        mapped.madvise(mmap.MADV_RANDOM)
 
     def lock(handle: int, *, wait: bool = False) -> None:
         """Lock an open file, until the descriptor is closed or the process ends.
@@ -240,6 +245,9 @@ else:
         return USUAL_MEMORY
 
     DIVIDES_CONNECTIONS = False
+
+    def read_scattered(mapped: mmap.mmap) -> None:
+        """See the POSIX version. Windows decides."""
 
     def share_address(unbound: Any) -> None:
         """See the POSIX version. Connections are not divided."""

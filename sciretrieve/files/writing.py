@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from ..base import system
 from ..base.errors import CorruptData, IndexBusy, InvalidRequest
-from ..base.system import patiently
+from ..base.system import patiently, read_scattered
 
 LOCK = ".lock"
 """Lock file of a directory's only writer."""
@@ -154,8 +154,8 @@ def read_array(path: Path, remedy: str = "try `sciretrieve verify --repair`", *,
         if not bytes_written:
             return np.empty(shape, kind)
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        if not ahead and hasattr(mmap, "MADV_RANDOM"):  # Windows has none
-            mapped.madvise(mmap.MADV_RANDOM)
+        if not ahead:
+            read_scattered(mapped)
         # a plain array, since NumPy's `memmap` runs Python code at every slice
         return np.frombuffer(mapped, kind, offset=len(start) + len(header)).reshape(shape)
 

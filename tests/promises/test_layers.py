@@ -84,7 +84,7 @@ LINES = {
         "should cite",
     ),
     "base": (
-        1_755,
+        1_760,
         "errors, papers, passages, queries, values that never change and their forms, what options may be, words for people, plug-ins, "
         "what differs between operating systems",
     ),
