@@ -11,7 +11,6 @@ import hashlib
 import io
 import json
 import math
-import mmap
 import os
 import re
 import shutil
@@ -153,11 +152,10 @@ def read_array(path: Path, remedy: str = "try `sciretrieve verify --repair`", *,
             raise CorruptData(f"{path} cannot be read: it has {bytes_written} bytes for an array of {kind}{shape}; {remedy}")
         if not bytes_written:
             return np.empty(shape, kind)
-        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        mapped: Any = np.memmap(file, kind, "r", len(start) + len(header), shape)
         if not ahead:
-            read_scattered(mapped)
-        # a plain array, since NumPy's `memmap` runs Python code at every slice
-        return np.frombuffer(mapped, kind, offset=len(start) + len(header)).reshape(shape)
+            read_scattered(mapped.base)
+        return np.asarray(mapped)  # a plain array, since `memmap` runs Python code at every slice
 
 
 HEADER = 128

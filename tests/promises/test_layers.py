@@ -91,7 +91,7 @@ LINES = {
     "commands": (5_410, "a function for each command, whose arguments are its options; help, pager and hints"),
     "encoders": (5_800, "a loader for each layout of files that papers published, and the runtimes of CPU and GPU"),
     "evaluation": (8_085, "a reader for each benchmark's files, and its protocol; matrices, sweeps, pools; receipts, ir_datasets"),
-    "files": (1_835, "streams, archives and files that are whole or absent; tables whose columns differ; all tables are written here"),
+    "files": (1_830, "streams, archives and files that are whole or absent; tables whose columns differ; all tables are written here"),
     "integrations": (380, "a retriever for each of three libraries, filters of one in our language, papers for a fourth"),
     "lifecycle": (4_095, "build, add, sync, merge, reindex, full texts, parts, a cluster: each can be interrupted anywhere"),
     "matching": (6_440, "three ways to score: words and names, vectors with FAISS, also on GPUs, tokens; what passages add"),
