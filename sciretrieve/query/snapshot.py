@@ -319,21 +319,26 @@ class Snapshot:
             Ambiguous: a name matches several works, or if strict several papers.
         """
         texts = names_of(names)
-        row_of, wrong = self.named(texts, strict=strict)
-        if wrong:
-            raise next(iter(wrong.values()))
+        row_of, others = self._by_id(texts)
+        row_of |= {text: self._named_row(text, strict) for text in others}
         return np.array([row_of[text] for text in texts], np.int64)
 
     def named(self, names: Sequence[str], *, strict: bool = False) -> tuple[dict[str, int], dict[str, NotFound | Ambiguous]]:
         """Like `named_rows`, name by name: the rows of names that match, and the errors for the others."""
-        self.check_files()
-        row_of, wrong = self.find([checked_text(name, "id") for name in names]), dict[str, NotFound | Ambiguous]()
-        for text in [name for name in dict.fromkeys(names) if name not in row_of]:
+        row_of, others = self._by_id(names)
+        wrong: dict[str, NotFound | Ambiguous] = {}
+        for text in others:
             try:
                 row_of[text] = self._named_row(text, strict)
             except (NotFound, Ambiguous) as error:
                 wrong[text] = error
         return row_of, wrong
+
+    def _by_id(self, names: Sequence[str]) -> tuple[dict[str, int], list[str]]:
+        """Rows of the names that are ids, and the other names, each once."""
+        self.check_files()
+        row_of = self.find([checked_text(name, "id") for name in names])
+        return row_of, [name for name in dict.fromkeys(names) if name not in row_of]
 
     def _named_row(self, text: str, strict: bool) -> int:
         match = self.lookup.named(text)
@@ -387,11 +392,7 @@ class Snapshot:
 
     def ids(self, rows: Rows) -> list[str]:
         """Ids of the papers at the given rows."""
-        return self.texts_at("id", rows)
-
-    def texts_at(self, name: str, rows: Rows) -> list[str]:
-        """Ids, titles or DOIs of the papers at the given rows; "" for a missing one."""
-        return texts_at(self.shards, name, rows)
+        return texts_at(self.shards, "id", rows)
 
     def drawn(self, rows: Rows, count: int) -> Rows:
         """A sample of the papers at the given rows. The sample and its order do not depend on the row numbers."""
@@ -667,7 +668,8 @@ class Snapshot:
 
     def _marks_at(self, rows: Rows) -> tuple[list[bytes], list[bytes]]:
         """Marks of the titles and of the DOIs of the papers at the given rows, see `papers.likenesses`."""
-        return list(map(title_mark, self.texts_at("title", rows))), list(map(doi_mark, self.texts_at("doi", rows)))
+        titles, dois = (texts_at(self.shards, name, rows) for name in ("title", "doi"))
+        return list(map(title_mark, titles)), list(map(doi_mark, dois))
 
     def _grouped(self, every: Ranking, scope: Scope, k: int) -> Ranking:
         """The first k works of a ranking of works."""

@@ -20,6 +20,8 @@ from sciretrieve.base.types import Query
 from sciretrieve.encoders import load_encoder
 from sciretrieve.files.writing import describe, write_array
 from sciretrieve.matching.lexical import Analyzer
+from sciretrieve.matching.search import NO_MATCH, Match
+from sciretrieve.query.lookup import Lookup
 from tests.edited import edited_manifest
 from tests.made_up import made_up_papers
 
@@ -215,6 +217,19 @@ def test_known_vectors_of_queries_are_not_encoded_again(index: sr.Index) -> None
             index.search(queries, vectors=wrong)
     with pytest.raises(InvalidRequest, match="the shape"):
         index.score(query, ids, vector=vectors[0, :7])
+
+
+def test_of_many_unknown_names_the_first_is_said_and_no_other_looked_up(index: sr.Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_up: list[str] = []
+
+    def named(_: Lookup, text: str) -> Match:
+        looked_up.append(text)  # which takes as long as a search
+        return NO_MATCH
+
+    monkeypatch.setattr(Lookup, "named", named)
+    with pytest.raises(sr.NoSuchPaper, match="'unknown 0'"):
+        index.score("graph", [f"unknown {number}" for number in range(1000)])
+    assert looked_up == ["unknown 0"]
 
 
 def test_an_encoder_may_be_given_by_its_name(index: sr.Index) -> None:

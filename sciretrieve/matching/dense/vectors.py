@@ -116,10 +116,7 @@ class VectorShard:
         rows, approximate = proposed
         if len(rows) < k:  # the index found too few passing papers, so scan all
             return exact.search(self.vectors, self.norms, query[None], k, self.metric, scope.mask)[0]
-
-        def score(rows: Rows) -> Scores:
-            return exact.score(query, self.at(rows), self.metric)
-
+        score = partial(VectorShard.score, self, query)  # on the shard's own scale
         if edge > -np.inf:
             sample = np.linspace(0, len(rows) - 1, TRIED).astype(np.int64)
             may_reach = approximate >= edge - ERRORS * np.abs(score(rows[sample]) - approximate[sample]).max()

@@ -90,7 +90,7 @@ class TypedText:
         """Share of letters that the text and a title have in common, in order, from 0 to 1."""
         from rapidfuzz.distance import Indel
 
-        return Indel.normalized_similarity(self.letters, "".join(words(title)))
+        return Indel.normalized_similarity(self.letters, letters(title))
 
     def cites(self, title: str, authors: Iterable[str], year: int | None) -> bool:
         """Whether the text is a reference to a paper: it contains the title word by word, and a family name or the year beside it. A title
