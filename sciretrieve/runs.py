@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,7 @@ import pyarrow as pa
 
 from .base.errors import InvalidRequest, SciretrieveError
 from .base.forms import AsJson, AsTable, as_pandas, as_polars
-from .base.frozen import frozen_dict
+from .base.frozen import FrozenDict
 from .base.types import Half, Hit, Paper, Passage, Query, Rows, Scores, TotalIs
 from .base.wording import counted
 from .metrics.trec import run_line
@@ -316,13 +317,15 @@ class Run(AsJson, AsTable, Sequence[Ranking]):
         passages: Sequence[Passage | None] = [None] * len(papers)
         if ranking.passages is not None and isinstance(self.source, PassageSource):
             passages = self.source.passages_at(ranking.passages)
-        for place, (paper, passage) in enumerate(zip(papers, passages, strict=True)):
-            names = dict.fromkeys(("dense", "bm25", *ranking.parts))
-            scores = frozen_dict({name: _number(ranking.parts[name][place]) if name in ranking.parts else None for name in names})
+        names = dict.fromkeys(("dense", "bm25", *ranking.parts))
+        nothing = [None] * len(papers)
+        parts = [_numbers(ranking.parts[name]) if name in ranking.parts else nothing for name in names]
+        first, scores = ranking.offset + 1, ranking.scores.tolist()
+        for place, (paper, passage, *of_parts) in enumerate(zip(papers, passages, *parts, strict=True)):
             also, also_in = (tuple(others[place]) if others else () for others in (ranking.also, ranking.also_in))
             index = ranking.indexes[place] if ranking.indexes else None
-            rank, score = ranking.offset + place + 1, float(ranking.scores[place])
-            hits.append(Hit(rank, score, paper, scores, also, index, also_in, passage))
+            in_parts = FrozenDict(zip(names, of_parts, strict=True))
+            hits.append(Hit(first + place, scores[place], paper, in_parts, also, index, also_in, passage))
         return hits
 
     def facts_of(self, ranking: Ranking) -> dict[str, Any]:
@@ -451,5 +454,5 @@ def papers_of(rankings: Sequence[Ranking], read: Callable[[Rows], Sequence[Paper
     return [found[end - len(ranking) : end] for end, ranking in zip(ends, rankings, strict=True)]
 
 
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
+def _numbers(values: Any) -> list[float | None]:
+    return [None if math.isnan(value) else float(value) for value in values.tolist()]

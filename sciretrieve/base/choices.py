@@ -129,8 +129,8 @@ def check_types(options: Any) -> None:
         InvalidRequest: a value has a wrong type.
     """
     options_class: Any = type(options)
-    for name, (types, help, plain) in _declared(options_class).items():
-        if (value := getattr(options, name)) is not getattr(options_class, name, MISSING) and type(value) not in plain:
+    for name, (types, help, plain, default) in _declared(options_class).items():
+        if (value := getattr(options, name)) is not default and type(value) not in plain:
             check_value(name, value, types, help)
 
 
@@ -191,14 +191,17 @@ def options_of(options_class: type) -> Mapping[str, Any]:
 
 
 @cache
-def _declared(options_class: type) -> dict[str, tuple[tuple[Any, ...], Help | None, Set[type]]]:
-    """Allowed types of each field, its help, and those types of which every value is allowed: services check options at each request."""
-    declared: dict[str, tuple[tuple[Any, ...], Help | None, Set[type]]] = {}
+def _declared(options_class: Any) -> dict[str, tuple[tuple[Any, ...], Help | None, Set[type], Any]]:
+    """Allowed types of each field, its help, those types of which every value is allowed, and its default: services check options at each
+    request.
+    """
+    declared: dict[str, tuple[tuple[Any, ...], Help | None, Set[type], Any]] = {}
+    fields = getattr(options_class, "__dataclass_fields__", {})
     for name, hint in options_of(options_class).items():
         of_field, help = parted(hint)
         types = kinds_of(of_field)
         plain = frozenset() if Path in types else frozenset(kind for kind in types if isinstance(kind, type) and kind not in (int, float))
-        declared[name] = types, help, plain
+        declared[name] = types, help, plain, fields[name].default if name in fields else MISSING
     return declared
 
 
@@ -235,6 +238,8 @@ def parted(hint: Any) -> tuple[Any, Help | None]:
 
 def _is(value: object, kind: Any) -> bool:
     """Whether a value has a type. A string is no list of strings, True is no number, and NumPy's numbers are numbers."""
+    if type(value) is kind:
+        return True
     if get_origin(kind) is Literal:
         return isinstance(value, str) and value in get_args(kind)
     if get_origin(kind) is Sequence:

@@ -12,7 +12,7 @@ EXTRAS = {
     "fast": ("numba",),
     "plots": ("matplotlib",),
     "ray": ("ray",),
-    "service": ("fastapi", "jinja2", "prometheus_client", "uvicorn"),
+    "service": ("fastapi", "httptools", "jinja2", "prometheus_client", "uvicorn"),
     "mcp": ("mcp",),
 }
 """Modules of each extra that the package imports."""

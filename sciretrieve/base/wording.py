@@ -111,7 +111,12 @@ def as_json(value: Any, indent: int | None = None) -> str:
     """A value as JSON with unescaped text, except control characters."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     # most texts have none, and this test takes a third of the time
-    return text if text.isprintable() else CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return text if text.isprintable() else escaped(text)
+
+
+def escaped(text: str) -> str:
+    """JSON with its control characters escaped."""
+    return CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def cell(value: Any) -> Any:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import reduce
+from itertools import repeat
 from numbers import Real
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -19,7 +20,7 @@ import pyarrow.compute as pc
 
 from ..base.characters import composed
 from ..base.errors import CorruptData
-from ..base.frozen import frozen_dict
+from ..base.frozen import FrozenDict, frozen_dict
 from ..base.types import Mask, Paper, Rows
 
 PAPER_FIELDS = (
@@ -54,14 +55,18 @@ FIELD_NAMES = tuple(field.name for field in PAPER_FIELDS)
 
 def papers_of(table: pa.Table | pa.RecordBatch) -> list[Paper]:
     """Rows of a table as papers. Columns outside `PAPER_FIELDS` become `extra`."""
-    papers = []
-    for row in table.to_pylist():
-        values = {name: row.pop(name, None) for name in FIELD_NAMES}
-        values["title"] = values["title"] or ""
-        values["abstract"] = values["abstract"] or ""
-        values["authors"] = tuple(values["authors"] or ())
-        papers.append(Paper(**values, extra=frozen_dict({name: value for name, value in row.items() if value is not None})))
-    return papers
+    columns = {name: table[name].to_pylist() for name in table.column_names}
+    nothing = [None] * table.num_rows
+    ids, titles, abstracts, years, venues, authors, dois, urls = (columns.pop(name, nothing) for name in FIELD_NAMES)
+    rows = zip(*columns.values(), strict=True)
+    extras = ({name: value for name, value in zip(columns, row, strict=True) if value is not None} for row in rows)
+    rest = map(frozen_dict, extras) if columns else repeat(FrozenDict(), table.num_rows)
+    return [
+        Paper(id, title or "", abstract or "", year, venue, tuple(names or ()), doi, url, extra)
+        for id, title, abstract, year, venue, names, doi, url, extra in zip(
+            ids, titles, abstracts, years, venues, authors, dois, urls, rest, strict=True
+        )
+    ]
 
 
 def texts_of(table: pa.Table | pa.RecordBatch) -> list[Paper]:

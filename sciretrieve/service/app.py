@@ -21,7 +21,7 @@ from ..base.errors import SciretrieveError
 from ..protocols import Reranker
 from . import own, pages, scholar, watching
 from .access import AccessTokens
-from .desk import Desk
+from .desk import AT_A_TIME, Desk
 from .failures import ClientGone, Refused, client_error
 from .guards import Gate, Ledger
 from .library import Library
@@ -56,7 +56,7 @@ def make_app(
     Raises NotFound, InvalidRequest for an unreadable token file.
     """
     measures = Measures()
-    service = Service(settings, library, Desk(settings), reranker)
+    service = Service(settings, library, Desk(settings, AT_A_TIME if counts is None else 1), reranker)
     app = FastAPI(
         title="sciretrieve",
         version=version("sciretrieve"),

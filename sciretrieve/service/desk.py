@@ -27,7 +27,8 @@ HEAVY = 100
 HEAVY_WAITING = 16
 """The most heavy requests that run or wait. They run one after the other, so the last one waits long enough."""
 AT_A_TIME = 2
-"""Batches of searches at a time: while one is encoded outside Python's lock, another's words are looked up."""
+"""Batches of searches at a time in a service of one process: while one is encoded outside Python's lock, another's words are looked up.
+Where other processes do that, one batch at a time is larger, and so takes less for each search."""
 
 
 class TooBusy(SciretrieveError):
@@ -67,12 +68,17 @@ class _Search:
 
 
 class Desk:
-    """Does the work of requests, in order of arrival. All of its methods are for one event loop."""
+    """Does the work of requests, in order of arrival. All of its methods are for one event loop.
 
-    def __init__(self, settings: ServiceSettings) -> None:
-        self._settings = settings
+    Args:
+        settings: the service's settings.
+        at_a_time: batches of searches at a time.
+    """
+
+    def __init__(self, settings: ServiceSettings, at_a_time: int = AT_A_TIME) -> None:
+        self._settings, self._at_a_time = settings, at_a_time
         self._threads = ThreadPoolExecutor(settings.threads, "work")
-        self._searching = ThreadPoolExecutor(AT_A_TIME, "search")
+        self._searching = ThreadPoolExecutor(at_a_time, "search")
         self._heavy = ThreadPoolExecutor(1, "heavy")
         self._heavy_waiting = 0
         self._searches: deque[_Search] = deque()
@@ -112,7 +118,7 @@ class Desk:
             return await self.do(lambda: answer(index, request), wait, heavy=is_heavy)
         search = _Search(index, request, wait, asyncio.get_running_loop().create_future(), (id(index), shared))
         self._searches.append(search)
-        if self._batches < AT_A_TIME:
+        if self._batches < self._at_a_time:
             self._batches += 1
             asyncio.get_running_loop().create_task(self._search())
         return await self._within(wait, search.result)

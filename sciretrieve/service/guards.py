@@ -115,6 +115,8 @@ class Gate:
     def _check(self, scope: Scope) -> None:
         """Raise Refused."""
         headers = Headers(scope=scope)
+        if len(headers.getlist("host")) != 1 and scope["http_version"] == "1.1":
+            raise Refused(400, "the request does not name one host", "send a Host header")
         client = scope["client"][0] if scope.get("client") else ""
         if self._tokens is not None:
             token = token_of(headers)

@@ -97,7 +97,7 @@ class KnownParameters:
         It awaits nothing: FastAPI would call a plain function in a thread, and requests would reach the desk one by one."""
         route: APIRoute = http.scope["route"]
         if (taken := self._taken.get(route.unique_id)) is None:
-            taken = self._taken[route.unique_id] = dict(_parameters(route))
+            taken = self._taken[route.unique_id] = dict(parameters_of(route))
         given = http.query_params.multi_items()
         for name, value in given:
             is_rest = self.strict is not None and not value and name not in self.strict
@@ -111,7 +111,7 @@ class KnownParameters:
                 raise InvalidRequest(f"`{name}` is given {count} times; give it once")
 
 
-def _parameters(route: APIRoute) -> Iterator[tuple[str, bool]]:
+def parameters_of(route: APIRoute) -> Iterator[tuple[str, bool]]:
     """The parameters of a route, and whether each may be repeated."""
     for parameter in route.dependant.query_params:
         kind: Any = parameter.field_info.annotation

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import tempfile
@@ -14,10 +15,9 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
-import h11
 import uvicorn
 from fastapi import FastAPI
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.supervisors import Multiprocess
 
 from ..base import system
@@ -35,14 +35,20 @@ from .settings import ServiceSettings
 LOG = logging.getLogger(__name__)
 HEAD_SECONDS = 10.0
 """Seconds within which the head of a request must arrive."""
+LONGEST_HEAD = 1 << 16
+"""The most bytes of an incomplete head that are kept."""
 IDLE_SECONDS = 75
 """Seconds that a connection may be idle: longer than a proxy in front allows, so that the proxy closes it."""
+YOUNG = 20_000
+"""New objects before Python looks for garbage among them: requests in progress have thousands, none of which is garbage."""
 
 
-class Patient(H11Protocol):
-    """A connection that closes if a request takes too long to begin, so that slow senders hold nothing for ever."""
+class Patient(HttpToolsProtocol):
+    """A connection that closes if a request takes too long to begin, so that slow senders hold nothing for ever, or has too long a head."""
 
     _beginning: asyncio.TimerHandle | None = None
+    _awaits_head = True
+    _head = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A client has connected."""
@@ -56,14 +62,29 @@ class Patient(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """The client has sent data."""
+        self._head += len(data)
         super().data_received(data)
-        self._watch()
+        if not self._awaits_head or self.transport.is_closing():
+            return
+        if self._head > LONGEST_HEAD:
+            self.send_400_response("The head of the request is too long.")
+        else:
+            self._watch()
+
+    def on_message_begin(self) -> None:
+        """A request begins."""
+        self._awaits_head = True
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """The head of a request has arrived."""
+        self._awaits_head, self._head = False, 0
+        self._unwatch()
+        super().on_headers_complete()
 
     def _watch(self) -> None:
-        """Start or stop the timer for a request that has not begun, or whose head is incomplete."""
-        if self.conn.their_state is not h11.IDLE:
-            self._unwatch()
-        elif self._beginning is None:
+        """Start the timer for a request that has not begun, or whose head is incomplete."""
+        if self._beginning is None:
             self._beginning = self.loop.call_later(HEAD_SECONDS, self._end)
 
     def _unwatch(self) -> None:
@@ -73,8 +94,7 @@ class Patient(H11Protocol):
 
     def _end(self) -> None:
         self._beginning = None
-        if not self.transport.is_closing() and self.conn.their_state is h11.IDLE:
-            self.transport.close()
+        self.transport.close()
 
 
 def serve(
@@ -142,6 +162,7 @@ def application(
 ) -> FastAPI:
     """The application of `serve`, which counts clients' requests in a file shared with other processes. Raises as `serve`."""
     be_discreet()
+    gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
     warnings.simplefilter("ignore", WordsAlone)  # answers report it themselves
     chosen = None if reranker is None else open_reranker(reranker, device="cpu")
     app = make_app(Library(paths, encoder=encoder), settings, reranker=chosen, counts=counts)

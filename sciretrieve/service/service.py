@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from pydantic_core import to_json
 from starlette.requests import HTTPConnection
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
 from ..answers.answering import Answer, Request
 from ..base.errors import CorruptData
-from ..base.wording import as_json
+from ..base.wording import escaped
 from ..protocols import Reranker
 from ..query.index import Index
 from .desk import Desk, Wait
@@ -23,6 +25,9 @@ from .library import Library
 from .settings import ServiceSettings
 
 Value = TypeVar("Value")
+
+C1 = re.compile(rb"\xc2[\x80-\x9f]")
+"""Control characters of two bytes. Those of one byte are escaped in JSON, but for the last."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +91,11 @@ def address_of(http: HTTPConnection) -> str:
 
 
 def as_response(value: Any) -> Response:
-    """A value as JSON, with texts unescaped."""
-    return Response(as_json(value), media_type="application/json")
+    """A value as JSON, with texts unescaped, except control characters, as in `as_json`, which takes nine times as long."""
+    body = to_json(value, inf_nan_mode="null")
+    if b"\x7f" in body or C1.search(body):
+        body = escaped(body.decode()).encode()
+    return Response(body, media_type="application/json")
 
 
 async def _disconnected(http: HttpRequest) -> None:

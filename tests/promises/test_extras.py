@@ -13,7 +13,6 @@ PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text
 INTEGRATED = {
     "IPython",
     "anyio",
-    "h11",
     "haystack",
     "ir_datasets",
     "langchain_core",
@@ -25,6 +24,7 @@ INTEGRATED = {
     "paperqa",
     "polars",
     "pydantic",
+    "pydantic_core",
     "starlette",
     "typing_extensions",
 }

@@ -79,6 +79,16 @@ def test_who_sends_a_letter_at_a_time_holds_nothing(address: tuple[str, int]) ->
         assert silent.recv(100) == b""
 
 
+def test_a_head_without_end_is_cut_off_before_its_time(address: tuple[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "HEAD_SECONDS", 60)
+    answer = sent(address, ASKED, *[b"X: " + b"a" * 10_000 + b"\r\n"] * 20)
+    assert answer == b"" or answer.startswith(b"HTTP/1.1 400")  # or it was closed while more came
+    with socket.create_connection(address, timeout=30) as connection:  # a head as long as is allowed, in pieces
+        for part in (ASKED, *[b"X: " + b"a" * 10_000 + b"\r\n"] * 6, b"\r\n"):
+            connection.sendall(part)
+        assert connection.recv(100).startswith(b"HTTP/1.1 200")
+
+
 def test_a_connection_may_be_used_again_much_later(address: tuple[str, int]) -> None:
     connection = http.client.HTTPConnection(*address, timeout=30)
     connection.request("GET", "/v1/search?q=graph")
@@ -114,6 +124,7 @@ def test_a_body_of_a_hundred_megabytes_is_refused_unread(address: tuple[str, int
         b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" * 20,
         b"GET / HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
         ASKED + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\n",
         ASKED + b"Content-Length: -1\r\n\r\n",
     ],

@@ -14,11 +14,12 @@ from ...answers.explaining import why_not
 from ...runs import SCHEMA
 from ..desk import HEAVY
 from ..parameters import KnownParameters, check_count, check_query
+from ..routes import FormRoute
 from ..service import as_response, service_of
 from .forms import Counted, CountedValues, PassageSearch, Search, Similar, WhyNot
 from .schemas import returns
 
-router = APIRouter(prefix="/v1", tags=["search"], dependencies=[Depends(KnownParameters())])
+router = APIRouter(prefix="/v1", tags=["search"], dependencies=[Depends(KnownParameters())], route_class=FormRoute)
 
 
 @router.get("/search", responses=returns("answer"))

@@ -15,6 +15,7 @@ from ...base.errors import InvalidRequest
 from ...base.types import Rows
 from ..desk import HEAVY
 from ..parameters import check_query
+from ..routes import FormRoute
 from ..service import service_of
 from . import models, narrowing
 from .asking import KNOWN_ALONE, PaperFields, answered, paged
@@ -31,7 +32,7 @@ DEEPEST = 1000
 A_WORD: dict[str, Any] = {"pattern": r"\S"}
 """The pattern of a query, in the description of the API."""
 
-router = APIRouter(prefix="/graph/v1", tags=["Semantic Scholar: search"], dependencies=[KNOWN_ALONE])
+router = APIRouter(prefix="/graph/v1", tags=["Semantic Scholar: search"], dependencies=[KNOWN_ALONE], route_class=FormRoute)
 
 
 class Relevance(narrowing.PaperFilters):
