@@ -27,6 +27,7 @@ from ..runs import NAMED, SCHEMA, WEAK_NOTE, Run
 if TYPE_CHECKING:
     from ..papers.references import Reference
     from ..query.citations.citation_graph import Link
+    from ..query.index import Index
     from ..query.reading.counting import CountLine
     from .answering import Answer
     from .explaining import Explanation
@@ -91,10 +92,12 @@ def passage_label(passage: Passage) -> str:
     return f"{passage.place}: " if passage.place else ""
 
 
-def passage_lines(passages: Sequence[Passage], titles: Mapping[str, str], width: int) -> Lines:
-    """Passages for programs and people: name, place and title, then the whole text."""
+def passage_lines(index: Index, passages: Sequence[Passage], width: int) -> Lines:
+    """An index's passages for programs and people: name, place and title, then the whole text."""
+    names = list(dict.fromkeys(passage.paper_name for passage in passages))
+    titles = {name: paper.title for name, paper in zip(names, index.papers(names), strict=True)}
     for passage in passages:
-        about = " · ".join(filter(None, (passage.name, passage.place, titles.get(passage.paper, ""))))
+        about = " · ".join(filter(None, (passage.name, passage.place, titles[passage.paper_name])))
         yield fitted(about, width)
         yield from (f"    {line}" for line in wrapped(passage.text, max(width - 4, 20)))
 

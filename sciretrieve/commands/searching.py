@@ -154,8 +154,7 @@ def _print_passages(index: Index, query: str, shown: Shown, options: SearchOptio
     elif shown.format == "jsonl":
         say(passage.to_json() for passage in found)
     else:
-        titles = {paper.id: paper.title for paper in index.papers(list(dict.fromkeys(passage.paper for passage in found)))}
-        page([*map(printable, passage_lines(found, titles, shutil.get_terminal_size((80, 24)).columns))])
+        page([*map(printable, passage_lines(index, found, shutil.get_terminal_size((80, 24)).columns))])
 
 
 def similar(

@@ -64,8 +64,7 @@ def _show_passages(index: Index, passages: Sequence[Passage], in_browser: bool, 
     else:
         from ..answers.outputs import passage_lines
 
-        titles = {paper.id: paper.title for paper in index.papers([passage.paper for passage in passages])}
-        say(map(printable, passage_lines(passages, titles, shutil.get_terminal_size((80, 24)).columns)))
+        say(map(printable, passage_lines(index, passages, shutil.get_terminal_size((80, 24)).columns)))
 
 
 def _open_in_browser(index: Index, names: Sequence[str], console: Console) -> None:

@@ -124,3 +124,14 @@ def test_wrong_uses_say_what_to_do(index: Path, corpus: Path) -> None:
     ):
         result = sciretrieve(*map(str, arguments))
         assert (result.returncode, message in result.stderr, result.stderr.count("\n")) == (2, True, 1)
+
+
+def test_passages_of_one_id_in_two_indexes_have_their_own_titles(index: Path, texts: Path, tmp_path: Path) -> None:
+    renamed = write_jsonl(tmp_path / "renamed.jsonl", [{**row, "title": f"Renamed {row['id']}"} for row in papers()])
+    answer("index", renamed, "-o", tmp_path / "other", "--dense", "none", "--fulltext", texts)
+    printed = answer("search", "zebra4", "--passages", "-k", "4", "-i", index, "-i", tmp_path / "other").splitlines()
+    heads = [line for line in printed if line.startswith(("index:", "other:"))]
+    assert {line.split(":")[0] for line in heads} == {"index", "other"}
+    assert all(("Renamed" in line) == line.startswith("other:") for line in heads)
+    name = next(line for line in heads if line.startswith("other:")).split(" · ")[0]
+    assert "Renamed" in answer("show", name, "-i", index, "-i", tmp_path / "other").splitlines()[0]
