@@ -62,10 +62,10 @@ class Patient(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """The client has sent data."""
-        self._head += len(data)
         super().data_received(data)
         if not self._awaits_head or self.transport.is_closing():
             return
+        self._head += len(data)
         if self._head > LONGEST_HEAD:
             self.send_400_response("The head of the request is too long.")
         else:
@@ -73,12 +73,12 @@ class Patient(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         """A request begins."""
-        self._awaits_head = True
+        self._awaits_head, self._head = True, 0
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
         """The head of a request has arrived."""
-        self._awaits_head, self._head = False, 0
+        self._awaits_head = False
         self._unwatch()
         super().on_headers_complete()
 

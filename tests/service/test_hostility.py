@@ -89,6 +89,29 @@ def test_a_head_without_end_is_cut_off_before_its_time(address: tuple[str, int],
         assert connection.recv(100).startswith(b"HTTP/1.1 200")
 
 
+def test_after_a_long_body_a_head_may_come_in_pieces(address: tuple[str, int]) -> None:
+    body = b'{"q": "' + b"graph " * 15_000 + b'"}'
+    head = b"POST /v1/search HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+    with socket.create_connection(address, timeout=30) as connection:
+        connection.sendall(head)
+        for start in range(0, len(body), 30_000):
+            connection.sendall(body[start : start + 30_000])
+        refusal = b""
+        while not refusal.endswith(b"}"):
+            refusal += connection.recv(1 << 16)
+        assert refusal.startswith(b"HTTP/1.1 400")  # the query is too long
+        connection.sendall(ASKED[:10])
+        threading.Event().wait(0.1)
+        connection.sendall(ASKED[10:] + b"\r\n")
+        assert connection.recv(100).startswith(b"HTTP/1.1 200")
+
+
+def test_requests_that_come_at_once_are_answered_in_order(address: tuple[str, int]) -> None:
+    last = ASKED.replace(b"search?q=graph", b"count?q=graph") + b"Connection: close\r\n\r\n"
+    answers = sent(address, (ASKED + b"\r\n") * 3 + last).split(b"HTTP/1.1 200 OK")
+    assert [b'"hits"' in answer for answer in answers[1:]] == [True, True, True, False]
+
+
 def test_a_connection_may_be_used_again_much_later(address: tuple[str, int]) -> None:
     connection = http.client.HTTPConnection(*address, timeout=30)
     connection.request("GET", "/v1/search?q=graph")
