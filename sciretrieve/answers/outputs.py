@@ -94,10 +94,8 @@ def passage_label(passage: Passage) -> str:
 
 def passage_lines(index: Index, passages: Sequence[Passage], width: int) -> Lines:
     """An index's passages for programs and people: name, place and title, then the whole text."""
-    names = list(dict.fromkeys(passage.paper_name for passage in passages))
-    titles = {name: paper.title for name, paper in zip(names, index.papers(names), strict=True)}
-    for passage in passages:
-        about = " · ".join(filter(None, (passage.name, passage.place, titles[passage.paper_name])))
+    for passage, paper in zip(passages, index.papers(passages), strict=True):
+        about = " · ".join(filter(None, (passage.name, passage.place, paper.title)))
         yield fitted(about, width)
         yield from (f"    {line}" for line in wrapped(passage.text, max(width - 4, 20)))
 

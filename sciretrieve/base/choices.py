@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import MISSING, dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from inspect import cleandoc
 from numbers import Integral, Real
@@ -196,12 +196,12 @@ def _declared(options_class: Any) -> dict[str, tuple[tuple[Any, ...], Help | Non
     request.
     """
     declared: dict[str, tuple[tuple[Any, ...], Help | None, Set[type], Any]] = {}
-    fields = getattr(options_class, "__dataclass_fields__", {})
+    defaults = {one.name: one.default for one in fields(options_class)}
     for name, hint in options_of(options_class).items():
         of_field, help = parted(hint)
         types = kinds_of(of_field)
         plain = frozenset() if Path in types else frozenset(kind for kind in types if isinstance(kind, type) and kind not in (int, float))
-        declared[name] = types, help, plain, fields[name].default if name in fields else MISSING
+        declared[name] = types, help, plain, defaults[name]
     return declared
 
 

@@ -115,6 +115,7 @@ class Gate:
     def _check(self, scope: Scope) -> None:
         """Raise Refused."""
         headers = Headers(scope=scope)
+        # the parser, httptools, leaves this to its user
         if len(headers.getlist("host")) != 1 and scope["http_version"] == "1.1":
             raise Refused(400, "the request does not name one host", "send a Host header")
         client = scope["client"][0] if scope.get("client") else ""

@@ -94,7 +94,10 @@ class Patient(HttpToolsProtocol):
 
     def _end(self) -> None:
         self._beginning = None
-        self.transport.close()
+        if self.cycle is None or self.cycle.response_complete:
+            self.transport.close()
+        else:  # the next request's head may wait for this one's answer
+            self._watch()
 
 
 def serve(

@@ -106,6 +106,16 @@ def test_after_a_long_body_a_head_may_come_in_pieces(address: tuple[str, int]) -
         assert connection.recv(100).startswith(b"HTTP/1.1 200")
 
 
+def test_half_of_a_next_head_does_not_cost_the_answer_before_it(address: tuple[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sciretrieve.service.own.papers.profile", lambda *_: threading.Event().wait(2 * running.HEAD_SECONDS))
+    with socket.create_connection(address, timeout=30) as connection:
+        connection.sendall(b"GET /v1/papers/p0001 HTTP/1.1\r\nHost: x\r\n\r\n" + ASKED[:20])
+        received = b""
+        while part := connection.recv(1 << 16):
+            received += part
+    assert received.startswith(b"HTTP/1.1 500")  # of what is no profile; then the half head is no longer waited for
+
+
 def test_requests_that_come_at_once_are_answered_in_order(address: tuple[str, int]) -> None:
     last = ASKED.replace(b"search?q=graph", b"count?q=graph") + b"Connection: close\r\n\r\n"
     answers = sent(address, (ASKED + b"\r\n") * 3 + last).split(b"HTTP/1.1 200 OK")

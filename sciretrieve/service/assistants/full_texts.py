@@ -26,8 +26,6 @@ def passages(shelf: Shelf, query: str, papers: Sequence[str], limit: int, filter
 
     def items(places: range) -> list[FoundPassage]:
         shown = [found[place] for place in places]
-        named = dict.fromkeys(passage.paper_name for passage in shown)
-        paper_of = dict(zip(named, index.papers(list(named)), strict=True))
         return [
             FoundPassage(
                 rank=place + 1,
@@ -39,7 +37,7 @@ def passages(shelf: Shelf, query: str, papers: Sequence[str], limit: int, filter
                 section=cut(passage.section, LONGEST_VENUE),
                 passage=cut(passage.text, LONGEST_PASSAGE),
             )
-            for place, passage, paper in zip(places, shown, (paper_of[passage.paper_name] for passage in shown), strict=True)
+            for place, passage, paper in zip(places, shown, index.papers(shown), strict=True)
         ]
 
     return page(ask, shelf.state, [each.name for each in found], items, FoundPassages(asked=asked, count=len(found), passages=[]))
