@@ -68,8 +68,11 @@ class VectorShard:
 
     def at(self, rows: Rows) -> Vectors:
         """Vectors at the given rows, (n, dim)."""
-        vectors: Vectors = (self._scattered if SCATTERED * len(rows) < self.papers else self.vectors)[rows]
+        vectors: Vectors = self._mapped_for(rows)[rows]
         return vectors
+
+    def _mapped_for(self, rows: Rows) -> Vectors:
+        return self._scattered if SCATTERED * len(rows) < self.papers else self.vectors
 
     def _mapped(self, *, ahead: bool) -> Vectors:
         vectors: Vectors = read_array(self.path, ahead=ahead)
@@ -89,7 +92,9 @@ class VectorShard:
 
     def score(self, query: Vectors, rows: Rows | slice) -> Scores:
         """Exact scores of the given rows for a query, (dim,)."""
-        return exact.score(query, self.vectors[rows] if isinstance(rows, slice) else self.at(rows), self.metric)
+        if isinstance(rows, slice):
+            return exact.score(query, self.vectors[rows], self.metric)
+        return exact.score_rows(query, self._mapped_for(rows), rows, self.metric)
 
     def search(self, query_vectors: Vectors, k: int, scope: Scope, effort: Effort = USUAL, edges: Scores | None = None) -> list[RowScores]:
         """At least min(k, papers in the scope) rows per query, counted within the shard, with exact scores. Rows with a score below the

@@ -60,7 +60,7 @@ class Bm25:
         """Score every paper for weighted query terms: a float32 score per row, and whether the paper has any of the terms."""
         rows = sum(shard.papers for shard in self.shards)
         scores, matched = np.zeros(rows, np.float32), np.zeros(rows, bool)
-        scoring = self._scoring(terms, self.shards)
+        scoring = self._scoring(terms, max((shard.papers for shard in self.shards), default=0))
         for shard in self.shards:
             span = slice(shard.first, shard.first + shard.papers)
             scores[span], matched[span] = scoring.all(shard)
@@ -80,19 +80,26 @@ class Bm25:
         parts = [(shard, scope.part(shard.first, shard.papers)) for shard in self.shards]
         asked = [(shard, part) for shard, part in parts if len(part)]
         kernel = KERNEL.after(len(queries)) if self.is_plain and asked and k > 0 else None
-        scorings = (self._scoring(terms, [shard for shard, _ in asked]) for terms in queries)
+        papers = max((shard.papers for shard, _ in asked), default=0)
+        scorings = (self._scoring(terms, papers) for terms in queries)
         if kernel is None:
             return [_best(asked, scoring, k, rows) for scoring, rows in zip(scorings, others, strict=True)]
         prepared = list(zip(scorings, others, strict=True))
         compiled = iter(bests(kernel, asked, [(scoring, rows) for scoring, rows in prepared if scoring.grows], k))
         return [next(compiled) if scoring.grows else _best(asked, scoring, k, rows) for scoring, rows in prepared]
 
-    def _scoring(self, terms: Mapping[str, float], shards: Sequence[LexicalShard]) -> Scoring:
-        """A scorer of some shards' papers for weighted query terms."""
-        known = self.known_terms(terms)
-        in_fields = {term: np.float32(terms[term] * self.rarity(term)) for term in known if is_field_term(term)}
-        weighted = [self.term(term, terms[term]) for term in known if term not in in_fields]
-        return Scoring(weighted, in_fields, self.is_plain, max((shard.papers for shard in shards), default=0))
+    def _scoring(self, terms: Mapping[str, float], papers: int) -> Scoring:
+        """A scorer of shards of at most so many papers for weighted query terms."""
+        asked: Iterable[str] = terms if len(terms) <= ONE_BY_ONE else self.known_terms(terms)
+        in_fields: dict[str, np.float32] = {}
+        if is_field_term("".join(asked)):  # one look in place of one for each term
+            in_fields = {
+                term: np.float32(terms[term] * self.rarity(term)) for term in asked if is_field_term(term) and self.frequency(term)
+            }
+            asked = [term for term in asked if not is_field_term(term)]
+        term_of = self.term
+        weighted = [known for term in asked if (known := term_of(term, terms[term])) is not None]
+        return Scoring(weighted, in_fields, self.is_plain, papers)
 
     def frequency(self, term: str) -> int:
         """Number of papers with a term, or with a field word (`fields.field_term`)."""
@@ -148,13 +155,15 @@ class Bm25:
         return lru_cache(TERMS_REMEMBERED)(lambda frequency: float(rarities(np.array([float(frequency)]), papers)[0]))
 
     @once
-    def term(self) -> Callable[[str, float], Term]:
-        """A function from a term and its weight to a term of the query. Raises CorruptData."""
+    def term(self) -> Callable[[str, float], Term | None]:
+        """A function from a term and its weight to a term of the query; None if no paper has it. Raises CorruptData."""
         absent, largest, papers = absent_weight(self.parameters), largest_weight(self.parameters), self.statistics.papers
 
-        def weighed(term: str, weight: float) -> Term:
-            rarity = rarity_of(self.parameters, self.frequency(term), papers)
-            return Term(term, np.float32(weight), np.float32(absent and absent * rarity), weight * rarity * largest)
+        def weighed(term: str, weight: float) -> Term | None:
+            if not (frequency := self.frequency(term)):
+                return None
+            rarity = rarity_of(self.parameters, frequency, papers)
+            return Term.of(term, weight, absent and absent * rarity, weight * rarity * largest)
 
         return lru_cache(TERMS_REMEMBERED)(weighed)
 
@@ -289,4 +298,7 @@ def weigh_terms(terms: Sequence[str]) -> dict[str, float]:
     The weight is BM25's own for queries, (k3 + 1) n / (k3 + n) (Robertson et al., "Okapi at TREC-3", 1994). It matters if the query is a
     whole paper.
     """
+    once_each = dict.fromkeys(terms, 1.0)
+    if len(once_each) == len(terms):
+        return once_each
     return {term: (K3 + 1) * count / (K3 + count) for term, count in Counter(terms).items()}

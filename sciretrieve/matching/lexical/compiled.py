@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Sized
+from collections.abc import Callable, Iterable, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from itertools import accumulate, pairwise
 from threading import Lock, Thread
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ...base.system import threads
 from ...base.types import Rows
 from ...base.waiting import raise_if_abandoned
-from ..scope import Scope
-from .lexical_shard import LIST, LexicalShard, TermWeights
+from ..scope import NO_ROWS, Scope
+from .lexical_shard import LIST, LexicalShard, TermWeights, Weights
 from .scoring import Best, Scoring, rows_in_fields
+
+Value = TypeVar("Value")
 
 AFTER = 256
 """Queries of a process after which the kernel is loaded. Importing numba takes as long as some hundred searches."""
-CHUNK = 16
-"""Queries that a thread scores at a time."""
+CHUNKS = 16, 64
+"""Fewest and most queries that a thread scores at a time."""
+LARGE = 64_000_000
+"""Most papers, times queries, that a thread scores at a time, unless the queries are the fewest: afterwards it can stop."""
 WINDOW = 65_536
 """Papers that are scored at a time. Their scores fit a core's cache."""
 
@@ -66,44 +70,89 @@ def bests(
 ) -> list[Best]:
     """Answers to queries whose scoring `grows`, each given with further rows to score, in shards with the papers that may answer. Threads
     share the queries."""
+    if not queries:
+        return []
     flags = [None if scope.mask is None else np.ascontiguousarray(scope.mask) for _, scope in shards]
     papers, firsts = (np.array(numbers) for numbers in zip(*((shard.papers, shard.first) for shard, _ in shards), strict=True))
     flags_at = np.array([0 if own is None else own.ctypes.data for own in flags])
-    spans = [slice(start, start + CHUNK) for start in range(0, len(queries), CHUNK)]
+    parts = [_lists(shard, scoring) for scoring, _ in queries for shard, _ in shards]
+    lists = np.frombuffer(b"".join([weights.packed for part, _ in parts for weights in part]), LIST)
+    factors = np.array([factor for _, part in parts for factor in part], np.float32)
+    ends = _ends([part for part, _ in parts])
+    heaps = np.full((len(queries), k), -np.inf, np.float32)
+    others = [rows for _, rows in queries]
+    other_rows, other_ends = np.concatenate([NO_ROWS, *others]), _ends(others)
+    other_scores = np.full(len(other_rows), -np.inf, np.float32)
 
-    def scored(span: slice) -> list[Best]:
+    def scored(span: range) -> tuple[Rows, Weights, Rows]:
         raise_if_abandoned()
-        scorings, others = zip(*queries[span], strict=True)
-        parts = [_lists(shard, scoring) for scoring in scorings for shard, _ in shards]
-        lists = np.frombuffer(b"".join([weights.packed for part in parts for weights, _ in part]), LIST)
-        factors = np.array([factor for part in parts for _, factor in part], np.float32)
-        heaps = np.full((len(scorings), k), -np.inf, np.float32)
-        other_rows, other_ends = np.concatenate(others), _ends(others)
-        other_scores = np.full(len(other_rows), -np.inf, np.float32)
-        rows, scores, ends = best(
-            lists, factors, _ends(parts), papers, firsts, flags_at, WINDOW, heaps, other_rows, other_ends, other_scores
+        own_ends = ends[span.start * len(shards) : span.stop * len(shards) + 1]
+        own = slice(own_ends[0], own_ends[-1])
+        found: tuple[Rows, Weights, Rows] = best(
+            lists[own],
+            factors[own],
+            own_ends - own_ends[0],
+            papers,
+            firsts,
+            flags_at,
+            WINDOW,
+            heaps[span.start : span.stop],
+            other_rows,
+            other_ends[span.start : span.stop + 1],
+            other_scores,
         )
-        answers = []
-        for own, further, edge in zip(pairwise(ends.tolist()), pairwise(other_ends.tolist()), heaps[:, 0], strict=True):
-            own_rows, own_scores = rows[slice(*own)], scores[slice(*own)]
-            kept = own_scores >= edge
-            answers.append(Best(own_rows[kept], own_scores[kept], other_scores[slice(*further)]))
-        return answers
+        return found
 
-    if len(spans) <= 1 or threads() == 1:
-        return [answer for span in spans for answer in scored(span)]
-    with ThreadPoolExecutor(min(threads(), len(spans))) as pool:
-        running = [pool.submit(copy_context().run, scored, span) for span in spans]
-        return [answer for part in running for answer in part.result()]
+    spans = _spans(len(queries), int(papers.sum()))
+    answers = []
+    for span, (rows, scores, own_ends) in zip(spans, _in_threads(scored, spans), strict=True):
+        kept = scores >= np.repeat(heaps[span.start : span.stop, 0], np.diff(own_ends))
+        kept_ends = np.concatenate([[0], np.cumsum(kept)])[own_ends].tolist()
+        rows, scores = rows[kept], scores[kept]
+        others_of = pairwise(other_ends[span.start : span.stop + 1].tolist())
+        answers += [
+            Best(rows[first:last], scores[first:last], other_scores[start:stop])
+            for (first, last), (start, stop) in zip(pairwise(kept_ends), others_of, strict=True)
+        ]
+    return answers
 
 
-def _lists(shard: LexicalShard, scoring: Scoring) -> list[tuple[TermWeights, np.float32]]:
-    """A shard's postings of a query's terms and field words, in the order of additions, with the weights of terms in the query."""
-    numbers = [(shard.number(term.term), term.weight) for term in scoring.terms]
-    lists = [(shard.weighted(number), weight) for number, weight in numbers if number is not None]
+def _spans(queries: int, papers: int) -> list[range]:
+    """Spans of queries to score at a time: as many for each thread."""
+    fewest, most = CHUNKS
+    most = max(min(most, LARGE // papers), fewest)
+    length = max(-(-queries // (threads() * -(-queries // (threads() * most)))), fewest)
+    return [range(start, min(start + length, queries)) for start in range(0, queries, length)]
+
+
+def _in_threads(work: Callable[[range], Value], spans: Sequence[range]) -> Iterable[Value]:
+    """Results of compiled work, in order. In threads nothing else should run, since Python would make them wait for each other."""
+    others = min(threads(), len(spans)) - 1
+    if others < 1:
+        return map(work, spans)
+    pending, results = iter(spans), dict[range, Value]()
+
+    def take() -> None:
+        for span in pending:
+            results[span] = work(span)
+
+    with ThreadPoolExecutor(others) as pool:
+        running = [pool.submit(copy_context().run, take) for _ in range(others)]
+        take()  # in this thread, too, so that fewer have to be woken
+        for one in running:
+            one.result()
+    return [results[span] for span in spans]
+
+
+def _lists(shard: LexicalShard, scoring: Scoring) -> tuple[list[TermWeights], list[np.float32]]:
+    """A shard's postings of a query's terms and field words, in the order of additions, and the weights of terms in the query."""
+    number_of = shard.number
+    asked = [(number, term.weight) for term in scoring.terms if (number := number_of(term.term)) is not None]
+    lists, factors = shard.weighted_each([number for number, _ in asked]), [weight for _, weight in asked]
     for term, rows in rows_in_fields(shard, scoring.in_fields).items() if scoring.in_fields else ():
-        lists.append((TermWeights.of(rows, np.ones(len(rows), np.float32)), scoring.in_fields[term]))
-    return lists
+        lists.append(TermWeights.of(rows, np.ones(len(rows), np.float32)))
+        factors.append(scoring.in_fields[term])
+    return lists, factors
 
 
 def _ends(parts: Sequence[Sized]) -> Rows:

@@ -247,7 +247,7 @@ def _best(
         papers: number of papers in each shard, (shards,).
         firsts: row of each shard's first paper, (shards,).
         flags_at: for each shard the address of a boolean per paper, which says whether it may be among the best; 0 if all may.
-        window: number of papers to score at a time.
+        window: about how many papers to score at a time: a shard is cut into equal parts.
         heaps: a heap of the k best scores for each query, (queries, k), -inf at first.
         others: rows whose scores are wanted, (others,).
         other_ends: where each query's others begin, and the end of the last, (queries + 1,).
@@ -257,7 +257,8 @@ def _best(
         Rows, their scores, and where each query's begin, (queries + 1,). Some may be below the least of the query's heap.
     """
     queries, k = heaps.shape
-    buffer = np.empty(min(papers.max(), window), np.float32)
+    windows = -(-papers // np.maximum(1, (papers + window // 2) // window))
+    buffer = np.empty(windows.max(), np.float32)
     reaching = np.empty(len(buffer) + 1, np.int64)
     bests, trial = np.empty(max(GROUPS, 4 * k), np.float32), np.empty(k, np.float32)
     found_rows, found_scores, found_ends = np.empty(k, np.int64), np.empty(k, np.float32), np.zeros(queries + 1, np.int64)
@@ -280,7 +281,7 @@ def _best(
                 if places[number] < own[number].length:
                     following = min(following, max(first, int(_rows_at(own[number].rows, own[number].length)[places[number]])))
             first = following
-            scores = buffer[: min(size - first, window)]
+            scores = buffer[: min(size - first, windows[shard])]
             scores[:] = 0
             added = _scored(scores, first, own, own_factors, rests, places, within)
             if flags_at[shard]:

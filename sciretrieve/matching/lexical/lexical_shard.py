@@ -82,6 +82,15 @@ class RememberedWeights:
             self._used.add(key)
         return remembered
 
+    def each(self, first: int, numbers: Sequence[int], compute: Callable[[int], TermWeights]) -> list[TermWeights]:
+        """`get` for each number."""
+        keys = [(first, number) for number in numbers]
+        remembered = [weights for key in keys if (weights := self._weights.get(key)) is not None]
+        if len(remembered) < len(keys):
+            return [self.get(first, number, compute) for number in numbers]
+        self._used.update(keys)
+        return remembered
+
     def get(self, first: int, number: int, compute: Callable[[int], TermWeights]) -> TermWeights:
         """Weights of a term, by its number, in the shard that begins at row `first`. Computed if not cached."""
         if (remembered := self.known(first, number)) is not None:
@@ -222,6 +231,10 @@ class LexicalShard:
     def weighted(self, number: int) -> TermWeights:
         """The `weights_of` a term, cached."""
         return self.remembered.get(self.first, number, self._weighted)
+
+    def weighted_each(self, numbers: Sequence[int]) -> list[TermWeights]:
+        """The `weighted` of each number."""
+        return self.remembered.each(self.first, numbers, self._weighted)
 
     def _weighted(self, number: int) -> TermWeights:
         return TermWeights.of(self.rows_of(number), self._weigh_postings(number, self._places_of(number)))
