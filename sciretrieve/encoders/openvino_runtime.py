@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
-from threading import local
 from typing import Any
 
 import numpy as np
@@ -41,6 +40,7 @@ class OpenVinoRuntime:
 
     def __init__(self, artifact: Artifact, precision: Arithmetic, streams: int = 1) -> None:
         self._artifact, self._streams = artifact, streams
+        self._idle_requests: list[Any] = []
         self.precision = precision
         self.name = f"OpenVINO {precision}"
         self.way = self.name if streams == 1 else f"{self.name} in {streams} streams"
@@ -70,14 +70,17 @@ class OpenVinoRuntime:
 
     def _outputs(self, tokens: Tokens) -> Iterator[Sequence[Vectors]]:
         """The graph's outputs for each batch: vectors, and for late interaction token vectors."""
-        compiled, own = self._compiled, local()
+        compiled = self._compiled
         self._check_files()
 
         def infer(batch: TokenBatch) -> Sequence[Vectors]:
-            # threads cannot share a request; making one takes microseconds, and it holds no more than a batch and its vectors
-            if not hasattr(own, "request"):
-                own.request = compiled.create_infer_request()
-            output = own.request.infer({"input_ids": batch.ids, "attention_mask": batch.mask}, share_inputs=True)
+            # threads cannot share a request, and while one encodes, making another waits; each holds no more than a batch and its vectors
+            try:
+                request = self._idle_requests.pop()
+            except IndexError:
+                request = compiled.create_infer_request()
+            output = request.infer({"input_ids": batch.ids, "attention_mask": batch.mask}, share_inputs=True)
+            self._idle_requests.append(request)
             return (output[0], output[1]) if self._artifact.late else (output[0],)
 
         if self._streams == 1:

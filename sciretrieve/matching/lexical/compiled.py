@@ -73,8 +73,8 @@ def bests(
     if not queries:
         return []
     flags = [None if scope.mask is None else np.ascontiguousarray(scope.mask) for _, scope in shards]
-    papers, firsts = (np.array(numbers) for numbers in zip(*((shard.papers, shard.first) for shard, _ in shards), strict=True))
-    flags_at = np.array([0 if own is None else own.ctypes.data for own in flags])
+    facts = [(shard.papers, shard.first, 0 if own is None else own.ctypes.data) for (shard, _), own in zip(shards, flags, strict=True)]
+    papers, firsts, flags_at = np.array(facts).T.copy()
     parts = [_lists(shard, scoring) for scoring, _ in queries for shard, _ in shards]
     lists = np.frombuffer(b"".join([weights.packed for part, _ in parts for weights in part]), LIST)
     factors = np.array([factor for _, part in parts for factor in part], np.float32)
@@ -103,33 +103,36 @@ def bests(
         )
         return found
 
-    spans = _spans(len(queries), int(papers.sum()))
+    spans = _spans(len(queries), papers)
     answers = []
     for span, (rows, scores, own_ends) in zip(spans, _in_threads(scored, spans), strict=True):
-        kept = scores >= np.repeat(heaps[span.start : span.stop, 0], np.diff(own_ends))
-        kept_ends = np.concatenate([[0], np.cumsum(kept)])[own_ends].tolist()
-        rows, scores = rows[kept], scores[kept]
-        others_of = pairwise(other_ends[span.start : span.stop + 1].tolist())
-        answers += [
-            Best(rows[first:last], scores[first:last], other_scores[start:stop])
-            for (first, last), (start, stop) in zip(pairwise(kept_ends), others_of, strict=True)
-        ]
+        of_each = zip(
+            pairwise(own_ends.tolist()),
+            pairwise(other_ends[span.start : span.stop + 1].tolist()),
+            heaps[span.start : span.stop, 0].tolist(),
+            strict=True,
+        )
+        for (first, last), (start, stop), edge in of_each:
+            kept = scores[first:last] >= edge
+            answers.append(Best(rows[first:last][kept], scores[first:last][kept], other_scores[start:stop]))
     return answers
 
 
-def _spans(queries: int, papers: int) -> list[range]:
-    """Spans of queries to score at a time: as many for each thread."""
+def _spans(queries: int, papers: Rows) -> list[range]:
+    """Spans of queries to score at a time, as many for each thread, in shards of so many papers."""
     fewest, most = CHUNKS
-    most = max(min(most, LARGE // papers), fewest)
+    if queries <= fewest:
+        return [range(queries)]
+    most = max(min(most, LARGE // int(papers.sum())), fewest)
     length = max(-(-queries // (threads() * -(-queries // (threads() * most)))), fewest)
     return [range(start, min(start + length, queries)) for start in range(0, queries, length)]
 
 
 def _in_threads(work: Callable[[range], Value], spans: Sequence[range]) -> Iterable[Value]:
     """Results of compiled work, in order. In threads nothing else should run, since Python would make them wait for each other."""
-    others = min(threads(), len(spans)) - 1
-    if others < 1:
+    if len(spans) == 1 or threads() == 1:
         return map(work, spans)
+    others = min(threads(), len(spans)) - 1
     pending, results = iter(spans), dict[range, Value]()
 
     def take() -> None:
