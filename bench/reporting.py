@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import platform
+import random
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -25,10 +26,14 @@ def arguments(description: str | None, **defaults: Any) -> argparse.Namespace:
 def taking_turns(
     contenders: Mapping[str, Callable[[], Any]], rounds: int = 5, clock: Callable[[], float] = time.perf_counter
 ) -> dict[str, float]:
-    """Run all contenders in turn, `rounds` times after one warm-up; the median seconds of each, by a clock."""
+    """Run all contenders in turn, `rounds` times after one warm-up; the median seconds of each, by a clock.
+
+    Their order changes, since what runs before decides what the processor's caches hold.
+    """
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
+    shuffled = random.Random(0)
     for turn in range(rounds + 1):
-        for name, run in contenders.items():
+        for name, run in shuffled.sample(list(contenders.items()), len(contenders)):
             start = clock()
             run()
             if turn:

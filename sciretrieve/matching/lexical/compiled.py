@@ -16,7 +16,8 @@ from ...base.system import threads
 from ...base.types import Rows
 from ...base.waiting import raise_if_abandoned
 from ..scope import NO_ROWS, Scope
-from .lexical_shard import LIST, LexicalShard, TermWeights, Weights
+from .lexical_shard import LexicalShard
+from .remembered_weights import LIST, TermWeights, Weights
 from .scoring import Best, Scoring, rows_in_fields
 
 Value = TypeVar("Value")
