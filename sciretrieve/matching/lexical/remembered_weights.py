@@ -87,7 +87,7 @@ class RememberedWeights:
     def _place(self, key: Key, rows: Places, weights: Weights) -> None:
         while not self._blocks or self._blocks[-1].room < len(rows):
             self._blocks.append(_Block(max(BLOCK, len(rows))))
-            if len(self._blocks) > 1 and sum(block.size for block in self._blocks) > REMEMBERED:
+            while len(self._blocks) > 1 and sum(block.size for block in self._blocks) > REMEMBERED:
                 self._spare_used(self._blocks.popleft())
         self._weights[key] = self._blocks[-1].take(key, rows, weights)
 
