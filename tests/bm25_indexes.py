@@ -16,7 +16,7 @@ from sciretrieve.matching.lexical import (
     PostingsBuilder,
 )
 from sciretrieve.matching.lexical.corpus_statistics import frequencies, statistics
-from sciretrieve.matching.lexical.remembered_weights import RememberedWeights
+from sciretrieve.matching.lexical.lexical_shard import RememberedWeights
 from sciretrieve.matching.scope import Scope
 
 TitleAndAbstract = tuple[str, str]

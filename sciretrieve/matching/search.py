@@ -25,7 +25,7 @@ from .halves import Halves
 from .late import QueryTokens, matches
 from .lexical import Bm25
 from .lexical.bm25 import FieldTerms
-from .lexical.remembered_weights import Weights
+from .lexical.lexical_shard import Weights
 from .lexical.scoring import Best
 from .lexical.spelling import Correction
 from .scope import NO_ROWS, Scope, are_among, union

@@ -31,7 +31,7 @@ from ..matching.fusion import Fusion
 from ..matching.late import Packing, TokenShard
 from ..matching.lexical import Analyzer, Bm25, LexicalShard, Statistics
 from ..matching.lexical.corpus_statistics import Frequencies, summed
-from ..matching.lexical.remembered_weights import RememberedWeights
+from ..matching.lexical.lexical_shard import RememberedWeights
 from ..matching.scope import Scope
 from ..matching.search import live_vectors
 from ..matching.sharding import by_shard

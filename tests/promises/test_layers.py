@@ -95,7 +95,7 @@ LINES = {
     "files": (1_835, "streams, archives and files that are whole or absent; tables whose columns differ; all tables are written here"),
     "integrations": (380, "a retriever for each of three libraries, filters of one in our language, papers for a fourth"),
     "lifecycle": (4_095, "build, add, sync, merge, reindex, full texts, parts, a cluster: each can be interrupted anywhere"),
-    "matching": (6_580, "three ways to score: words, compiled and cached, and names, vectors with FAISS, also on GPUs, tokens; passages"),
+    "matching": (6_540, "three ways to score: words, also compiled, and names, vectors with FAISS, also on GPUs, tokens; passages"),
     "metrics": (1_115, "measures as their authors and ir_measures name and compute them, significance, power"),
     "options": (700, "each option once, and keyword arguments, which are generated"),
     "papers": (

@@ -21,8 +21,7 @@ from ..sharding import by_shard
 from .compiled import KERNEL, bests
 from .corpus_statistics import Statistics
 from .fields import FIELDS, field_term, is_field_term
-from .lexical_shard import NUMBERS_REMEMBERED, LexicalShard, absent_weight, largest_weight, rarity_of
-from .remembered_weights import RememberedWeights, Weights
+from .lexical_shard import NUMBERS_REMEMBERED, LexicalShard, RememberedWeights, Weights, absent_weight, largest_weight, rarity_of
 from .scoring import LEAST_WEIGHT, Best, Scoring, Term, rows_in_fields
 from .variants import RARITIES, Floats
 

@@ -16,8 +16,7 @@ from ...base.system import threads
 from ...base.types import Rows
 from ...base.waiting import raise_if_abandoned
 from ..scope import NO_ROWS, Scope
-from .lexical_shard import LexicalShard
-from .remembered_weights import LIST, TermWeights, Weights
+from .lexical_shard import LIST, LexicalShard, TermWeights, Weights
 from .scoring import Best, Scoring, rows_in_fields
 
 Value = TypeVar("Value")
@@ -26,7 +25,7 @@ AFTER = 256
 """Queries of a process after which the kernel is loaded. Importing numba takes as long as some hundred searches."""
 CHUNKS = 16, 64
 """Fewest and most queries that a thread scores at a time."""
-LARGE = 64_000_000
+LARGE = 16_000_000
 """Most papers, times queries, that a thread scores at a time, unless the queries are the fewest: afterwards it can stop."""
 WINDOW = 65_536
 """Papers that are scored at a time. Their scores fit a core's cache."""
@@ -73,6 +72,12 @@ def bests(
     share the queries."""
     if not queries:
         return []
+    if len(queries) > CHUNKS[0]:
+        # a large corpus has long lists, which are held for only so many queries at a time
+        most = threads() * max(LARGE // sum(shard.papers for shard, _ in shards), CHUNKS[0])
+        if len(queries) > most:
+            spans_of_list = [queries[start : start + most] for start in range(0, len(queries), most)]
+            return [answer for some in spans_of_list for answer in bests(best, shards, some, k)]
     flags = [None if scope.mask is None else np.ascontiguousarray(scope.mask) for _, scope in shards]
     facts = [(shard.papers, shard.first, 0 if own is None else own.ctypes.data) for (shard, _), own in zip(shards, flags, strict=True)]
     papers, firsts, flags_at = np.array(facts).T.copy()

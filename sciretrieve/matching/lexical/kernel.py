@@ -14,7 +14,7 @@ import numpy.typing as npt
 from numba import carray, from_dtype, njit, types
 from numba.extending import intrinsic
 
-from .remembered_weights import LIST
+from .lexical_shard import LIST
 
 Numbers: TypeAlias = npt.NDArray[Any]
 Code = TypeVar("Code", bound=Callable[..., Any])
@@ -241,7 +241,7 @@ def _best(
     """Papers that may be among each query's k best.
 
     Args:
-        lists: the lists of postings of each query in each shard, in the order of additions, (lists,) of `remembered_weights.LIST`.
+        lists: the lists of postings of each query in each shard, in the order of additions, (lists,) of `lexical_shard.LIST`.
         factors: their terms' weights in the query, (lists,) float32.
         ends: where the lists of each query in each shard begin, and the end of the last, (queries * shards + 1,).
         papers: number of papers in each shard, (shards,).

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import struct
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +22,13 @@ from ..scope import Scope, are_among, places_among
 from .corpus_statistics import Frequencies, Statistics
 from .fields import FIELD_END, FieldPostings
 from .postings import Postings
-from .remembered_weights import Places, RememberedWeights, TermWeights, Weights
 from .variants import FREQUENCY_WEIGHTS, RARITIES, VARIANTS, Floats, frequency_weights, term_rarities
 
 TRIED = 8
 """Most postings of a term per wanted paper for which scanning all postings is faster than looking the papers up."""
+REMEMBERED = 64_000_000
+"""Postings whose weights an open index caches, 4 bytes each, for the most recently searched terms. Most of a query's postings belong to
+common words, which recur. A million papers have some 70 million postings."""
 NUMBERS_REMEMBERED = 65_536
 """Terms of a shard whose numbers are cached."""
 FEW = 4
@@ -34,7 +39,76 @@ MASKS_REMEMBERED = 64_000_000
 """Bytes of these masks, a byte per paper, that an open index caches: of the most recent terms."""
 PARAMETERS_REMEMBERED = 64
 
-NO_PLACES: Places = np.empty(0, np.int32)
+Weights = npt.NDArray[np.float32]
+NO_PLACES: npt.NDArray[np.int32] = np.empty(0, np.int32)
+
+
+LIST = np.dtype([("rows", np.int64), ("weights", np.int64), ("length", np.int64), ("most", np.float64)])
+"""A list of postings for compiled code: the addresses of rows and weights, their number, and the greatest weight."""
+
+
+class TermWeights(NamedTuple):
+    """Rows of a shard's papers that have a term, its contributions to their scores, both (postings,), the greatest of these, and all as a
+    `LIST`, which is valid as long as the arrays are kept."""
+
+    rows: npt.NDArray[np.int32]
+    weights: Weights
+    most: float
+    packed: bytes
+
+    @classmethod
+    def of(cls, rows: npt.NDArray[np.int32], weights: Weights) -> TermWeights:
+        """Weights of the papers at these rows."""
+        most = float(weights.max(initial=0.0))
+        return cls(rows, weights, most, struct.pack("=qqqd", rows.ctypes.data, weights.ctypes.data, len(rows), most))
+
+
+class RememberedWeights:
+    """Weights of recently searched terms, shared by all shards. Thread-safe.
+
+    A full cache drops the oldest weights, except those that were used since they were last spared: looking them up takes no lock.
+    """
+
+    def __init__(self) -> None:
+        self._size = 0
+        self._weights: dict[tuple[int, int], TermWeights] = {}
+        self._used: set[tuple[int, int]] = set()
+        self._lock = Lock()
+
+    def known(self, first: int, number: int) -> TermWeights | None:
+        """Cached weights of a term, or None; see `get`."""
+        key = first, number
+        if (remembered := self._weights.get(key)) is not None:
+            self._used.add(key)
+        return remembered
+
+    def each(self, first: int, numbers: Sequence[int], compute: Callable[[int], TermWeights]) -> list[TermWeights]:
+        """`get` for each number."""
+        keys = [(first, number) for number in numbers]
+        remembered = [weights for key in keys if (weights := self._weights.get(key)) is not None]
+        if len(remembered) < len(keys):
+            return [self.get(first, number, compute) for number in numbers]
+        self._used.update(keys)
+        return remembered
+
+    def get(self, first: int, number: int, compute: Callable[[int], TermWeights]) -> TermWeights:
+        """Weights of a term, by its number, in the shard that begins at row `first`. Computed if not cached."""
+        if (remembered := self.known(first, number)) is not None:
+            return remembered
+        computed, key = compute(number), (first, number)
+        with self._lock:
+            if key not in self._weights:
+                self._weights[key] = computed
+                self._size += len(computed.weights)
+            while self._size > REMEMBERED:
+                oldest = next(iter(self._weights))
+                weights = self._weights.pop(oldest)
+                if oldest in self._used:
+                    self._used.discard(oldest)
+                    self._weights[oldest] = weights
+                else:
+                    self._size -= len(weights.weights)
+        return computed
 
 
 @dataclass(frozen=True)
@@ -162,8 +236,8 @@ class LexicalShard:
         """The `weighted` of each number."""
         return self.remembered.each(self.first, numbers, self._weighted)
 
-    def _weighted(self, number: int) -> tuple[Places, Weights]:
-        return self.rows_of(number), self._weigh_postings(number, self._places_of(number))
+    def _weighted(self, number: int) -> TermWeights:
+        return TermWeights.of(self.rows_of(number), self._weigh_postings(number, self._places_of(number)))
 
     def frequency(self, number: int) -> int:
         """Number of papers in the corpus with a term. Raises CorruptData if it exceeds the number of papers."""

@@ -14,8 +14,7 @@ from ...base.once import once
 from ...base.types import Mask, Rows
 from ..scope import NO_ROWS, are_among, places_among, union
 from .fields import field_term
-from .lexical_shard import NO_PLACES, LexicalShard
-from .remembered_weights import Weights
+from .lexical_shard import NO_PLACES, LexicalShard, Weights
 
 LOOKED_UP = 48
 """Most postings of a term per scored paper for which adding all of them is faster than looking the papers up."""

@@ -19,7 +19,7 @@ from rank_bm25 import BM25Okapi
 
 from sciretrieve.base.choices import Bm25Variant
 from sciretrieve.base.errors import CorruptData, InvalidRequest, UnknownName
-from sciretrieve.matching.lexical import Analyzer, Bm25, Bm25Parameters, Postings, compiled, lexical_shard, remembered_weights, scoring
+from sciretrieve.matching.lexical import Analyzer, Bm25, Bm25Parameters, Postings, compiled, lexical_shard, scoring
 from sciretrieve.matching.lexical.bm25 import weigh_terms
 from sciretrieve.matching.lexical.variants import VARIANTS
 from sciretrieve.matching.scope import Scope
@@ -257,8 +257,7 @@ def test_other_parameters_need_no_other_index(index_of: IndexOf) -> None:
 def test_weights_that_are_not_remembered_are_computed_again(index_of: IndexOf, monkeypatch: pytest.MonkeyPatch) -> None:
     index = index_of([70, len(PAPERS) - 70], Bm25Parameters())
     whole = scores(index)
-    monkeypatch.setattr(remembered_weights, "REMEMBERED", 50)
-    monkeypatch.setattr(remembered_weights, "BLOCK", 20)
+    monkeypatch.setattr(lexical_shard, "REMEMBERED", 50)
     forgetful = index.weighted(Bm25Parameters())
     for _ in range(2):
         assert (scores(forgetful) == whole).all()
@@ -266,7 +265,7 @@ def test_weights_that_are_not_remembered_are_computed_again(index_of: IndexOf, m
             assert (scores(forgetful, query) == scores(index, query)).all()
     remembered = forgetful.shards[0].remembered
     assert remembered is forgetful.shards[1].remembered
-    assert 0 < sum(len(known.weights) for known in remembered._weights.values()) < len(PAPERS)
+    assert sum(len(known.weights) for known in remembered._weights.values()) == remembered._size <= 50
 
 
 @pytest.mark.parametrize("column", [None, "title", "abstract"])

@@ -74,6 +74,7 @@ def answers(
         patch.setattr("sciretrieve.matching.lexical.bm25.KERNEL", kernel)
         patch.setattr(compiled, "WINDOW", 64)  # so small that later windows skip lists
         patch.setattr(compiled, "CHUNKS", (2, 3))
+        patch.setattr(compiled, "LARGE", 3 * PAPERS)
         found = bm25.bests(queries, k, scope, [others] * len(queries))
     return [
         (sorted((int(row), score.tobytes()) for row, score in zip(rows, scores, strict=True)), other_scores.tobytes())
