@@ -163,7 +163,7 @@ class Bm25:
             if not (frequency := self.frequency(term)):
                 return None
             rarity = rarity_of(self.parameters, frequency, papers)
-            return Term.of(term, weight, absent and absent * rarity, weight * rarity * largest)
+            return Term(term, np.float32(weight), np.float32(absent and absent * rarity), weight * rarity * largest)
 
         return lru_cache(TERMS_REMEMBERED)(weighed)
 

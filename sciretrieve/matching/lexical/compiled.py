@@ -26,7 +26,7 @@ AFTER = 256
 CHUNKS = 16, 64
 """Fewest and most queries that a thread scores at a time."""
 LARGE = 16_000_000
-"""Most papers, times queries, that a thread scores at a time, unless the queries are the fewest: afterwards it can stop."""
+"""Most papers, times queries, for which a thread's postings are held at a time, unless the queries are the fewest."""
 WINDOW = 65_536
 """Papers that are scored at a time. Their scores fit a core's cache."""
 
@@ -73,11 +73,10 @@ def bests(
     if not queries:
         return []
     if len(queries) > CHUNKS[0]:
-        # a large corpus has long lists, which are held for only so many queries at a time
         most = threads() * max(LARGE // sum(shard.papers for shard, _ in shards), CHUNKS[0])
         if len(queries) > most:
-            spans_of_list = [queries[start : start + most] for start in range(0, len(queries), most)]
-            return [answer for some in spans_of_list for answer in bests(best, shards, some, k)]
+            parts_of_list = (queries[start : start + most] for start in range(0, len(queries), most))
+            return [answer for part in parts_of_list for answer in bests(best, shards, part, k)]
     flags = [None if scope.mask is None else np.ascontiguousarray(scope.mask) for _, scope in shards]
     facts = [(shard.papers, shard.first, 0 if own is None else own.ctypes.data) for (shard, _), own in zip(shards, flags, strict=True)]
     papers, firsts, flags_at = np.array(facts).T.copy()
@@ -109,7 +108,7 @@ def bests(
         )
         return found
 
-    spans = _spans(len(queries), papers)
+    spans = _spans(len(queries))
     answers = []
     for span, (rows, scores, own_ends) in zip(spans, _in_threads(scored, spans), strict=True):
         of_each = zip(
@@ -124,12 +123,11 @@ def bests(
     return answers
 
 
-def _spans(queries: int, papers: Rows) -> list[range]:
-    """Spans of queries to score at a time, as many for each thread, in shards of so many papers."""
+def _spans(queries: int) -> list[range]:
+    """Spans of queries to score at a time, as many for each thread. Between them, a search can be abandoned."""
     fewest, most = CHUNKS
     if queries <= fewest:
         return [range(queries)]
-    most = max(min(most, LARGE // int(papers.sum())), fewest)
     length = max(-(-queries // (threads() * -(-queries // (threads() * most)))), fewest)
     return [range(start, min(start + length, queries)) for start in range(0, queries, length)]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
-from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -37,19 +36,12 @@ class Best(NamedTuple):
 
 
 class Term(NamedTuple):
-    """A query's term: its weight, its contribution to every paper's score, its greatest further contribution to any paper's, and what it
-    is sorted by among the terms."""
+    """A query's term: its weight, its contribution to every paper's score, and its greatest further contribution to any paper's."""
 
     term: str
     weight: np.float32
     at_least: np.float32
     most: float
-    order: tuple[float, str]
-
-    @classmethod
-    def of(cls, term: str, weight: float, at_least: float, most: float) -> Term:
-        """A term whose place is by greatest possible contribution, then by letters."""
-        return cls(term, np.float32(weight), np.float32(at_least), most, (-most, term))
 
 
 class Scoring:
@@ -72,7 +64,8 @@ class Scoring:
         `is_plain` says whether a term raises the score of every paper that has it, beyond rounding, and of no others. `papers` is the
         largest shard's number of papers.
         """
-        self.terms, self.in_fields = sorted(terms, key=attrgetter("order")), in_fields
+        # by greatest possible contribution, then by term
+        self.terms, self.in_fields = sorted(terms, key=lambda term: (-term.most, term.term)), in_fields
         least = min([self.terms[-1].most if self.terms else 1.0, *map(float, in_fields.values())])
         self.grows = is_plain and least > LEAST_WEIGHT
         self._papers = papers
