@@ -24,6 +24,7 @@ and the warnings RowsRejected and WordsAlone.
 from __future__ import annotations
 
 import os
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -88,8 +89,9 @@ if TYPE_CHECKING:
     __version__: str
 
 # NumPy's OpenBLAS reads it when it is first imported: its threads then sleep after a matrix product. Otherwise they wait for the next one
-# actively, on cores that the encoder and other searches need, see docs/threads.md.
-os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
+# actively, on cores that the encoder and other searches need, see docs/threads.md and `matching.parallel`.
+if "numpy" not in sys.modules:
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 __all__ = [
     "Ambiguous",

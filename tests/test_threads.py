@@ -92,13 +92,22 @@ def test_an_open_index_is_not_sent_to_a_process(index: sr.Index) -> None:
         pickle.dumps(index)
 
 
-@pytest.mark.parametrize(("given", "used"), [({}, "4"), ({"OPENBLAS_THREAD_TIMEOUT": "20"}, "20")], ids=["unset", "set"])
-def test_threads_of_matrix_products_sleep_unless_the_user_says_otherwise(given: dict[str, str], used: str) -> None:
-    """It has to be set before NumPy is imported, which is not before `sciretrieve` is."""
-    code = "import sys, os, sciretrieve; print('numpy' in sys.modules, os.environ['OPENBLAS_THREAD_TIMEOUT'])"
+@pytest.mark.parametrize(
+    ("first", "given", "used"),
+    [
+        ("os", {}, "4"),
+        ("os", {"OPENBLAS_THREAD_TIMEOUT": "20"}, "20"),
+        ("numpy", {}, "None"),
+        ("numpy", {"OPENBLAS_THREAD_TIMEOUT": "20"}, "20"),
+    ],
+    ids=["unset", "set", "after NumPy", "set, after NumPy"],
+)
+def test_threads_of_matrix_products_sleep_unless_the_user_says_otherwise(first: str, given: dict[str, str], used: str) -> None:
+    """It has to be set before NumPy is imported, which is not before `sciretrieve` is unless the user does."""
+    code = f"import {first}, os, sys, sciretrieve; print('numpy' in sys.modules, os.environ.get('OPENBLAS_THREAD_TIMEOUT'))"
     environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_THREAD_TIMEOUT"} | given
     printed = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True).stdout
-    assert printed.split() == ["False", used]
+    assert printed.split() == [str(first == "numpy"), used]
 
 
 SERVICE = """

@@ -12,9 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +21,7 @@ from ..base.errors import CorruptData
 from ..base.once import once
 from ..base.types import Rows, Scores, Vectors
 from ..files.writing import read_array, write_array
+from .parallel import product
 from .sharding import by_shard
 
 DIMS = 192
@@ -68,8 +67,7 @@ class Packing:
 
     def pack(self, states: Vectors, counts: Counts) -> tuple[FewBits, Counts]:
         """Pack the token vectors of texts, (tokens, dim). The number of tokens per text, (texts,), is returned unchanged."""
-        with _blas().limit(limits=1, user_api="blas"):
-            rotated = states @ self.rotation
+        rotated = product(states, self.rotation.T)
         scaled = (rotated - self.mean) / self.scale
         codes = (scaled > -EDGE).view(np.uint8) + (scaled > 0).view(np.uint8) + (scaled > EDGE).view(np.uint8)
         packed: FewBits = np.zeros((len(states), self.bytes), np.uint8)
@@ -111,15 +109,6 @@ class Packing:
     def is_like(self, other: Packing) -> bool:
         """Whether one can unpack what the other packs. Last bits may differ between machines."""
         return self.rotation.shape == other.rotation.shape and bool(np.allclose(self.array(), other.array(), atol=TOLERANCE))
-
-
-@cache
-def _blas() -> Any:
-    """Limits the threads of matrix products. Between two batches of an encoder these threads would spin on its cores, and slow encoding
-    down by a third."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
 
 
 TOLERANCE = 0.01
@@ -260,7 +249,7 @@ def match(packing: Packing, query: QueryTokens, papers: Sequence[FewBits]) -> Sc
     scaled = rotated * packing.step
     whole = LARGEST // (3 * packing.kept) / max(np.abs(scaled).max(), np.float32(1e-12))
     packed = np.concatenate([papers[place] for place in filled.tolist()])
-    products = levels(packed) @ np.rint(scaled * whole).T
+    products = product(levels(packed), np.rint(scaled * whole))
     cosines = (products / whole + rotated @ packing.mean) / packing.lengths(packed)[:, None]
     best = np.maximum.reduceat(cosines, np.cumsum(counts[filled]) - counts[filled])
     scores[filled] = np.average(np.clip(best, 0.0, 1.0).astype(np.float64) ** POWER, axis=1, weights=query.weights)

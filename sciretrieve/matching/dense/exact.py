@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ...base.choices import Metric
 from ...base.types import Mask, Rows, Scores, Vectors
+from ..parallel import product
 from ..topk import best
 
 BLOCK_ROWS = 16_384
@@ -47,10 +48,10 @@ def score(query: Vectors, vectors: Vectors, metric: Metric) -> Scores:
         difference = x - q
         distance: Scores = np.sqrt(np.vecdot(difference, difference))
         return -distance
-    product: Scores = np.vecdot(x, q)  # sums each row separately, unlike a matrix product
+    products: Scores = np.vecdot(x, q)  # sums each row separately, unlike a matrix product
     if metric == "cosine":
-        product /= np.maximum(np.sqrt(np.vecdot(x, x)) * np.sqrt(np.vecdot(q, q)), 1e-12)
-    return product
+        products /= np.maximum(np.sqrt(np.vecdot(x, x)) * np.sqrt(np.vecdot(q, q)), 1e-12)
+    return products
 
 
 def score_rows(query: Vectors, vectors: Vectors, rows: Rows, metric: Metric) -> Scores:
@@ -108,13 +109,13 @@ def search(
 
 def _approximate(queries: Vectors, block: Vectors, lengths: Vectors, metric: Metric) -> Vectors:
     """Scores in the order of `score`, up to `_slacks`. For l2, half the squared distance without |q|²."""
-    # for one query use one thread, which reads as fast as memory gives; BLAS's threads wait for each other, and delay the encoder
-    product: Vectors = np.vecdot(block, queries[0])[None] if len(queries) == 1 else queries @ block.T
+    # for one query use one thread, which reads as fast as memory gives
+    products: Vectors = np.vecdot(block, queries[0])[None] if len(queries) == 1 else product(queries, block)
     if metric == "l2":
-        product -= 0.5 * lengths * lengths
+        products -= 0.5 * lengths * lengths
     elif metric == "cosine":
-        product /= np.maximum(lengths, 1e-12)
-    return product
+        products /= np.maximum(lengths, 1e-12)
+    return products
 
 
 def _slacks(lengths: Scores, longest: float, metric: Metric) -> Scores:

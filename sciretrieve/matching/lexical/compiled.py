@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Sized
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence, Sized
 from contextlib import suppress
-from contextvars import copy_context
 from itertools import accumulate, pairwise
 from threading import Lock, Thread
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from ...base.system import threads
 from ...base.types import Rows
 from ...base.waiting import raise_if_abandoned
+from ..parallel import in_threads, spans_of
 from ..scope import NO_ROWS, Scope
 from .lexical_shard import LIST, LexicalShard, TermWeights, Weights
 from .scoring import Best, Scoring, rows_in_fields
-
-Value = TypeVar("Value")
 
 AFTER = 256
 """Queries of a process after which the kernel is loaded. Importing numba takes as long as some hundred searches."""
@@ -110,7 +107,7 @@ def bests(
 
     spans = _spans(len(queries))
     answers = []
-    for span, (rows, scores, own_ends) in zip(spans, _in_threads(scored, spans), strict=True):
+    for span, (rows, scores, own_ends) in zip(spans, in_threads(scored, spans), strict=True):
         of_each = zip(
             pairwise(own_ends.tolist()),
             pairwise(other_ends[span.start : span.stop + 1].tolist()),
@@ -128,27 +125,7 @@ def _spans(queries: int) -> list[range]:
     fewest, most = CHUNKS
     if queries <= fewest:
         return [range(queries)]
-    length = max(-(-queries // (threads() * -(-queries // (threads() * most)))), fewest)
-    return [range(start, min(start + length, queries)) for start in range(0, queries, length)]
-
-
-def _in_threads(work: Callable[[range], Value], spans: Sequence[range]) -> Iterable[Value]:
-    """Results of compiled work, in order. In threads nothing else should run, since Python would make them wait for each other."""
-    if len(spans) == 1 or threads() == 1:
-        return map(work, spans)
-    others = min(threads(), len(spans)) - 1
-    pending, results = iter(spans), dict[range, Value]()
-
-    def take() -> None:
-        for span in pending:
-            results[span] = work(span)
-
-    with ThreadPoolExecutor(others) as pool:
-        running = [pool.submit(copy_context().run, take) for _ in range(others)]
-        take()  # in this thread, too, so that fewer have to be woken
-        for one in running:
-            one.result()
-    return [results[span] for span in spans]
+    return spans_of(queries, max(-(-queries // (threads() * -(-queries // (threads() * most)))), fewest))
 
 
 def _lists(shard: LexicalShard, scoring: Scoring) -> tuple[list[TermWeights], list[np.float32]]:
