@@ -117,7 +117,8 @@ def serve(
         paths: the indexes.
         settings: the service's settings.
         host, port: the address to listen at.
-        workers: the number of processes; each has its own encoder, and all share one copy of the indexes.
+        workers: the number of processes. Each has its own encoder and computes on its share of the cores, unless OMP_NUM_THREADS is set;
+            all share one copy of the indexes.
         encoder: the encoder of queries, see `open_index`.
         reranker: the reranker for requests with `rerank`, as for `open_reranker`.
         listens: called with the port once the service listens.
@@ -137,6 +138,8 @@ def serve(
     app.state.service.library.close()
     with tempfile.TemporaryDirectory(prefix="sciretrieve-counts-", ignore_cleanup_errors=True) as counts:
         os.environ[SHARED] = counts
+        # threads of one process would wait for cores on which another computes
+        os.environ.setdefault("OMP_NUM_THREADS", str(max(system.threads() // workers, 1)))
         started = partial(make, make_table(Path(counts) / "rates"))
         with closing(divided(listening)) as shared:
             _Processes(config(started, proxies, factory=True, workers=workers), [shared]).run()

@@ -72,6 +72,22 @@ def test_searches_that_wait_are_made_together_and_answer_as_each_alone(index: sr
     assert max(sizes) <= desk_module.TOGETHER
 
 
+def test_searches_that_arrive_a_little_later_are_made_with_the_first(index: sr.Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    release, sizes = held(index, monkeypatch)
+    release.set()
+
+    async def late(desk: Desk, turns: int) -> Any:
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        return await desk.answer(index, sr.Request(f"graph {turns}", k=5), Wait(30))
+
+    async def work(desk: Desk) -> list[Any]:
+        return await asyncio.gather(*(late(desk, 10 * number) for number in range(desk_module.TOGETHER + 2)))
+
+    assert len(at(work)) == desk_module.TOGETHER + 2
+    assert max(sizes) == sizes[0] == desk_module.TOGETHER
+
+
 def test_searches_that_nobody_waits_for_any_more_are_not_made(index: sr.Index, monkeypatch: pytest.MonkeyPatch) -> None:
     release, sizes = held(index, monkeypatch)
     request = sr.Request("graph", k=5)
