@@ -95,7 +95,7 @@ LINES = {
     "files": (1_835, "streams, archives and files that are whole or absent; tables whose columns differ; all tables are written here"),
     "integrations": (380, "a retriever for each of three libraries, filters of one in our language, papers for a fourth"),
     "lifecycle": (4_095, "build, add, sync, merge, reindex, full texts, parts, a cluster: each can be interrupted anywhere"),
-    "matching": (6_540, "three ways to score: words, also compiled, and names, vectors with FAISS, also on GPUs, tokens; passages"),
+    "matching": (6_600, "three ways to score: words, also compiled, and names, vectors with FAISS, also on GPUs, tokens; passages"),
     "metrics": (1_115, "measures as their authors and ir_measures name and compute them, significance, power"),
     "options": (700, "each option once, and keyword arguments, which are generated"),
     "papers": (
@@ -105,7 +105,7 @@ LINES = {
     ),
     "query": (7_315, "operators, filters, phrases and names as people type them; the steps of a ranking"),
     "screening": (2_215, "sessions, merging, agreement, stopping rules with their statistics, PRISMA"),
-    "service": (7_320, "Semantic Scholar's API, our own, a search page, tools for assistants"),
+    "service": (7_335, "Semantic Scholar's API, our own, a search page, tools for assistants"),
     "storage": (3_145, "shards, commits, and all that verify checks and repair makes anew"),
     "strategies": (1_750, "strategies of named lines, PubMed's and Ovid's translated, logs"),
     "studies": (1_945, "dense types, tuning, recall, and the 32 changes of Singh and Singh (2022)"),

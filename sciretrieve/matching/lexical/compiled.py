@@ -108,15 +108,9 @@ def bests(
     spans = _spans(len(queries))
     answers = []
     for span, (rows, scores, own_ends) in zip(spans, in_threads(scored, spans), strict=True):
-        of_each = zip(
-            pairwise(own_ends.tolist()),
-            pairwise(other_ends[span.start : span.stop + 1].tolist()),
-            heaps[span.start : span.stop, 0].tolist(),
-            strict=True,
-        )
-        for (first, last), (start, stop), edge in of_each:
-            kept = scores[first:last] >= edge
-            answers.append(Best(rows[first:last][kept], scores[first:last][kept], other_scores[start:stop]))
+        of_each = zip(pairwise(own_ends.tolist()), pairwise(other_ends[span.start : span.stop + 1].tolist()), strict=True)
+        for (first, last), (start, stop) in of_each:
+            answers.append(Best(rows[first:last], scores[first:last], other_scores[start:stop]))
     return answers
 
 

@@ -19,7 +19,7 @@ from .lexical_shard import LIST
 Numbers: TypeAlias = npt.NDArray[Any]
 Code = TypeVar("Code", bound=Callable[..., Any])
 
-GROUP = 64
+GROUP = 128
 """Papers of which one comparison tells whether any is good enough."""
 GROUPS = 1_024
 """Least number of groups whose best scores bound the k-th score from below."""
@@ -183,6 +183,17 @@ def _score_others(others: Numbers, first: int, papers: int, lists: Numbers, fact
 
 
 @_compiled
+def _still_good(rows: Numbers, scores: Numbers, start: int, stop: int, least: np.float32) -> int:
+    """Move papers with at least a score to the front of a span. Returns its end."""
+    end = start
+    for place in range(start, stop):
+        if scores[place] >= least:
+            rows[end], scores[end] = rows[place], scores[place]
+            end += 1
+    return end
+
+
+@_compiled
 def _longer(numbers: Numbers, needed: int) -> Numbers:
     """A copy with room for more."""
     longer = np.empty(2 * needed, numbers.dtype)
@@ -238,7 +249,7 @@ def _best(
     other_ends: Numbers,
     other_scores: Numbers,
 ) -> tuple[Numbers, Numbers, Numbers]:
-    """Papers that may be among each query's k best.
+    """Each query's k best papers, and all ties with the k-th.
 
     Args:
         lists: the lists of postings of each query in each shard, in the order of additions, (lists,) of `lexical_shard.LIST`.
@@ -254,7 +265,7 @@ def _best(
         other_scores: their scores, (others,) float32, -inf at first.
 
     Returns:
-        Rows, their scores, and where each query's begin, (queries + 1,). Some may be below the least of the query's heap.
+        Rows, their scores, and where each query's begin, (queries + 1,).
     """
     queries, k = heaps.shape
     windows = -(-papers // np.maximum(1, (papers + window // 2) // window))
@@ -305,7 +316,9 @@ def _best(
             first += len(scores)
         span = slice(other_ends[query], other_ends[query + 1])
         _score_others(others[span], firsts[shard], size, own, own_factors, other_scores[span])
-        found_ends[query + 1] = found
+        if shard == len(papers) - 1:
+            found = _still_good(found_rows, found_scores, found_ends[query], found, heap[0])
+            found_ends[query + 1] = found
     return found_rows[:found], found_scores[:found], found_ends
 
 

@@ -66,8 +66,8 @@ class Scoring:
         """
         # by greatest possible contribution, then by term
         self.terms, self.in_fields = sorted(terms, key=lambda term: (-term.most, term.term)), in_fields
-        least = min([self.terms[-1].most if self.terms else 1.0, *map(float, in_fields.values())])
-        self.grows = is_plain and least > LEAST_WEIGHT
+        least = self.terms[-1].most if self.terms else 1.0
+        self.grows = is_plain and (min(least, *map(float, in_fields.values())) if in_fields else least) > LEAST_WEIGHT
         self._papers = papers
 
     @once
