@@ -21,7 +21,7 @@ from ..base.errors import CorruptData
 from ..base.once import once
 from ..base.types import Rows, Scores, Vectors
 from ..files.writing import read_array, write_array
-from .parallel import product
+from .parallel import one_thread_a_product, product
 from .sharding import by_shard
 
 DIMS = 192
@@ -67,7 +67,8 @@ class Packing:
 
     def pack(self, states: Vectors, counts: Counts) -> tuple[FewBits, Counts]:
         """Pack the token vectors of texts, (tokens, dim). The number of tokens per text, (texts,), is returned unchanged."""
-        rotated = product(states, self.rotation.T)
+        with one_thread_a_product():  # so that no last bit depends on the number of threads
+            rotated = states @ self.rotation
         scaled = (rotated - self.mean) / self.scale
         codes = (scaled > -EDGE).view(np.uint8) + (scaled > 0).view(np.uint8) + (scaled > EDGE).view(np.uint8)
         packed: FewBits = np.zeros((len(states), self.bytes), np.uint8)
